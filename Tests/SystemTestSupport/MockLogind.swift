@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A private system bus with python-dbusmock's logind.
+/// A private system bus with python-dbusmock's logind and UPower.
 public final class MockLogind: Sendable {
     public let address: String
     public let daemon: ChildProcess
@@ -33,17 +33,30 @@ public final class MockLogind: Sendable {
     }
 
     /// Starts logind; it ends with the returned process.
-    public func start() async throws -> ChildProcess {
-        let logind = try ChildProcess(
-            "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", "logind"],
+    public func start() async throws -> ChildProcess { try await start("logind", Self.name) }
+
+    /// Starts UPower; it ends with the returned process.
+    public func startUPower(lidIsClosed: Bool = false) async throws -> ChildProcess {
+        let parameters = #"{"LidIsClosed": \#(lidIsClosed)}"#
+        return try await start("upower", "org.freedesktop.UPower", ["--parameters", parameters])
+    }
+
+    private func start(_ template: String, _ name: String, _ options: [String] = []) async throws -> ChildProcess {
+        let service = try ChildProcess(
+            "/usr/bin/python3", ["-m", "dbusmock", "--system", "--template", template] + options,
             environment: ["DBUS_SYSTEM_BUS_ADDRESS": address, "PATH": "/usr/bin:/bin"])
-        await eventually("logind is on the bus: \(logind.stateDescription)") {
-            try await self.bus.owner(of: Self.name) != nil
+        await eventually("\(name) is on the bus: \(service.stateDescription)") {
+            try await self.bus.owner(of: name) != nil
         }
+        return service
+    }
+
+    /// Closes or opens the lid, for UPower.
+    public func setLid(isClosed: Bool) async throws {
+        let (name, path) = ("org.freedesktop.UPower", "/org/freedesktop/UPower")
         try await bus.call(
-            Self.name, Self.path, Self.mock, "AddProperty",
-            [.string(Self.manager), .string("LidClosed"), .variant(.bool(false))])
-        return logind
+            name, path, Self.mock, "UpdateProperties",
+            [.string(name), .options(["LidIsClosed": .bool(isClosed)])])
     }
 
     public func emit(_ member: String, _ signature: String, _ arguments: [BusValue]) async throws {

@@ -18,7 +18,6 @@ actor LogindListener {
     private var active: [String: String] = [:]
     /// From PrepareForSleep(true) to PrepareForSleep(false). Everything was locked at its beginning.
     private var isAsleep = false
-    private var lidIsClosed = false
     /// Whether logind was there.
     private(set) var wasServed = false
 
@@ -88,7 +87,6 @@ actor LogindListener {
     /// What is so already.
     private func lookAround() async throws {
         let manager = try await bus.properties(Self.name, Self.path, Self.manager)
-        lidIsClosed = manager["LidClosed"]?.bool ?? false
         let list = try await bus.call(Self.name, Self.path, Self.manager, "ListSessions").first?.elements ?? []
         for entry in list {
             guard let path = entry.elements?.last?.text else { continue }
@@ -165,10 +163,6 @@ actor LogindListener {
 
     private func changed(_ signal: BusSignal) async throws {
         switch signal.arguments.first?.text {
-        case Self.manager:
-            let isClosed = try await value("LidClosed", of: Self.manager, in: signal)?.bool ?? lidIsClosed
-            if isClosed, !lidIsClosed { signals.yield(.lidClosed) }
-            lidIsClosed = isClosed
         case LogindSession.interface where sessions[signal.path] != nil:
             // The signal counts, even if the state has changed by the time it is read.
             if let isLocked = try await value("LockedHint", of: LogindSession.interface, in: signal)?.bool {

@@ -3,8 +3,8 @@ public import DaemonCore
 import HubAPI
 import Synchronization
 
-/// systemd-logind's signals of sleep, shutdown, the lid, sessions and idleness (org.freedesktop.login1(5)), over the
-/// system bus. Without a bus or logind it reports that and tries again.
+/// systemd-logind's signals of sleep, shutdown, sessions and idleness (org.freedesktop.login1(5)), and UPower's of the
+/// lid, over the system bus. Without a bus or logind it reports that and tries again.
 ///
 /// Sendable because its state is one `Mutex`.
 public final class LogindSignals: SessionSignalsPort {
@@ -53,11 +53,13 @@ public final class LogindSignals: SessionSignalsPort {
                 let bus = try DBusConnection(address)
                 let listener = LogindListener(bus: bus, delay: delay, signals: continuation)
                 await withTaskCancellationHandler {
+                    async let lid: Void = LidListener(bus: bus, signals: continuation).serve()
                     do { try await listener.serve() } catch { continuation.yield(.unavailable(Self.reason(error))) }
+                    bus.close()
+                    await lid
                 } onCancel: {
                     bus.close()
                 }
-                bus.close()
                 if await listener.wasServed { backoff.succeeded() }
             } catch {
                 continuation.yield(.unavailable(Self.reason(error)))

@@ -1,6 +1,7 @@
 import DBus
 import DaemonCore
 import Foundation
+import Synchronization
 import SystemTestSupport
 import TestSupport
 import Testing
@@ -29,6 +30,7 @@ struct LogindSignalsTests {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
+        let session = try await mock.addSession("1", user: alice)
         let (signals, stream) = await listen(mock)
         var reader = stream
         await eventually("sleep is delayed") { try await mock.inhibitors().count == 2 }
@@ -40,21 +42,20 @@ struct LogindSignalsTests {
                 })
         for _ in 0..<3 {
             try await mock.prepareForSleep(true)
-            guard case .goingToSleep(let number)? = await reader.next() else {
+            guard case .goingToSleep(let number)? = await reader.nextButSessions() else {
                 Issue.record("no signal of sleep")
                 return
             }
             signals.acknowledge(number + 1)
             signals.acknowledge(number - 1)
             // The inhibitor is held until then; other signals are still reported.
-            try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(true)])
-            #expect(await reader.next() == .lidClosed)
-            try await mock.update("/org/freedesktop/login1", "Manager", ["LidClosed": .bool(false)])
+            try await mock.call(session, "Session", "Lock")
+            #expect(await reader.nextButSessions() == .sessionLocked(user: alice))
             #expect(try await mock.inhibitors().count == 2)
             signals.acknowledge(number)
             await eventually("sleep is not delayed") { try await mock.inhibitors().isEmpty }
             try await mock.prepareForSleep(false)
-            #expect(await reader.next() == .woke)
+            #expect(await reader.nextButSessions() == .woke)
             #expect(try await mock.inhibitors().count == 2, "held again before the wake is reported")
             // Too late for that sleep, which is over.
             signals.acknowledge(number)
@@ -198,26 +199,29 @@ struct LogindSignalsTests {
         let mock = try await MockLogind()
         let logind = try await mock.start()
         defer { logind.kill() }
-        let path = "/org/freedesktop/login1"
-        try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
-        _ = try await mock.addSession("1", user: alice)
-        let (signals, stream) = await listen(mock)
-        var reader = stream
-        // Sessions are read after the lid.
-        guard case .session? = await reader.next() else {
-            Issue.record("no signal of the session")
-            return
+        let (signals, _) = await listen(mock)
+        let reports = Mutex(0)
+        let reading = Task {
+            for await signal in signals.signals where signal == .lidClosed { reports.withLock { $0 += 1 } }
         }
-        try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
-        try await mock.update(path, "Manager", ["LidClosed": .bool(false)])
-        try await mock.prepareForSleep(true)
-        guard case .goingToSleep? = await reader.next() else {
-            Issue.record("a lid that was closed before was reported")
-            return
+        var closings = 0
+        // UPower starts after the daemon, and once more with a lid that is closed already.
+        for wasClosed in [false, true] {
+            let upower = try await mock.startUPower(lidIsClosed: wasClosed)
+            defer { upower.kill() }
+            let before = reports.withLock { $0 }
+            // Closings are reported once the listener has read the first state.
+            await eventually(every: .milliseconds(50), "a closing lid is reported") {
+                if reports.withLock({ $0 }) > before { return true }
+                try await mock.setLid(isClosed: false)
+                try await mock.setLid(isClosed: true)
+                closings += 1
+                return false
+            }
         }
-        try await mock.update(path, "Manager", ["LidClosed": .bool(true)])
-        #expect(await reader.next() == .lidClosed)
         signals.stop()
+        await reading.value
+        #expect(reports.withLock { $0 } <= closings, "a lid that was closed already was reported")
     }
 
     @Test func theIdleHintIsReportedWithItsAge() async throws {

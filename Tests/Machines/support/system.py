@@ -12,7 +12,7 @@ SUITE = "bookworm"
 FILES = MACHINES / "guest"
 PACKAGES = """
     systemd systemd-sysv udev dbus polkitd libpam-systemd kmod procps iproute2 cron at bsdutils tpm2-tools
-    libtss2-tcti-device0
+    libtss2-tcti-device0 upower
 """.split()
 # Nothing that a test needs. Without them a machine boots in half the time.
 MASKED = """

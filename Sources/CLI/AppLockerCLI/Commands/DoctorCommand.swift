@@ -27,7 +27,8 @@ struct DoctorCommand: AsyncParsableCommand {
             return inspection.findings() + (gate.map { [inspection.descriptorStore(gate: $0)] } ?? [])
         }
         let report = DoctorReport(
-            host: host.map(DoctorFinding.init) + [await DoctorFinding.ofNotifications()],
+            host: host.map(DoctorFinding.init)
+                + [await DoctorFinding.ofNotifications(), await DoctorFinding.ofLid()].compactMap { $0 },
             appLocker: await DoctorFinding.ofDaemon(connection.client))
         if output.json {
             try Output.standard.json(report)

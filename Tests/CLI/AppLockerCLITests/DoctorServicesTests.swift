@@ -6,7 +6,7 @@ import Testing
 @testable import AppLockerCLI
 
 @Suite(.requires(.program("dbus-daemon")))
-struct DoctorNotificationsTests {
+struct DoctorServicesTests {
     @Test func aSessionWithoutANotificationServerIsWeakAndOneWithItIsNot() async throws {
         let session = try await PrivateSessionBus()
         let address = DBusConnection.Address.address(session.address)
@@ -22,5 +22,21 @@ struct DoctorNotificationsTests {
     @Test func outsideASessionTheFindingIsUnknown() async throws {
         let finding = await DoctorFinding.ofNotifications(.address("unix:path=/nonexistent/bus"))
         #expect(finding.state == .unknown && finding.id == "notifications")
+    }
+
+    @Test func aLidWithoutUPowerIsWeakAndAComputerWithoutALidHasNoFinding() async throws {
+        let bus = try await PrivateSessionBus()
+        let address = DBusConnection.Address.address(bus.address)
+        let directory = try TemporaryDirectory()
+        #expect(await DoctorFinding.ofLid(address, lids: directory.path("none")) == nil)
+        #expect(await DoctorFinding.ofLid(address, lids: directory.path) == nil)
+        try directory.write("", to: "LID0")
+        let without = await DoctorFinding.ofLid(address, lids: directory.path)
+        #expect(without?.state == .weak && without?.advice != nil)
+        let upower = try bus.connect()
+        try await upower.own("org.freedesktop.UPower")
+        #expect(await DoctorFinding.ofLid(address, lids: directory.path)?.state == .ok)
+        let silent = await DoctorFinding.ofLid(.address("unix:path=/nonexistent/bus"), lids: directory.path)
+        #expect(silent?.state == .unknown)
     }
 }
