@@ -4,6 +4,7 @@ from applocker import PROBE, AppLocker
 
 # Starts the app, and copies it to start the copy, as often as it may.
 JOB = """#!/bin/bash
+trap '' TERM
 until [ -w /dev/ttyS2 ]; do sleep 0.01; done
 for try in $(seq ${1:-30}); do
     /opt/probe/probe /opt/probe/words > /dev/ttyS2 && echo "started by a job" > /dev/ttyS2
@@ -55,6 +56,8 @@ def test_no_job_starts_or_copies_an_unlocked_app_after_a_reboot(machine, applock
 
 
 def test_no_job_starts_a_locked_app_while_the_computer_shuts_down(machine, seen):
+    # The job ignores SIGTERM: it runs until systemd sends SIGKILL, which is then soon.
+    machine.must("printf '[Manager]\\nDefaultTimeoutStopSec=10s\\n' >> /etc/systemd/system.conf")
     write_job(machine)
     machine.must("echo '@reboot /home/guest/job 1000000' | crontab -u guest -")
     machine.reboot()

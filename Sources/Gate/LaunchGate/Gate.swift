@@ -19,6 +19,7 @@ public final class Gate {
     let fileWatch: FileWatch
     let ownProcess = getpid()
     private let signals: Descriptor
+    private let isNeeded: () -> Bool
     private let mounts: Descriptor
     /// The errno with which the kernel refused fanotify; 0 if it did not.
     let refusal: Int32
@@ -65,6 +66,8 @@ public final class Gate {
         var orphansDenied: UInt32 = 0
         /// A signalfd: readable once the gate has to stop.
         var signals: Descriptor
+        /// Whether a gate that holds launches stays although it was told to stop.
+        var isNeeded: () -> Bool = FinalKill.isNeeded
     }
 
     /// Creates or takes over the fanotify group, denies what an earlier run left unanswered, and listens. No file is
@@ -86,6 +89,7 @@ public final class Gate {
         refusal = mechanism.refusal
         orphansDenied = mechanism.orphansDenied
         signals = mechanism.signals
+        isNeeded = mechanism.isNeeded
         var neverMarked = GateProcess.ownFiles()
         var daemonProgram: FileIdentity?
         if let path = configuration.daemonExecutable {
@@ -157,7 +161,8 @@ public final class Gate {
 
     public var mode: GateMode { group == nil ? .watched : .held }
 
-    /// Runs until SIGTERM or SIGINT. Then it denies all held launches.
+    /// Runs until SIGTERM or SIGINT, at a shutdown until the last process that could start an app has ended. Then it
+    /// denies all held launches.
     public func run() throws(GateError) {
         guardKnownApps()
         let status = mode == .held ? "Holding launches" : "Weak mode: watching processes"
@@ -188,7 +193,11 @@ public final class Gate {
         case .newDaemon: acceptDaemon()
         case .daemon: receiveFromDaemon()
         case .alarm: handleAlarm()
-        case .signal: isStopping = true
+        case .signal:
+            // Read, so that the loop waits again.
+            var signal = signalfd_siginfo()
+            _ = read(signals.number, &signal, MemoryLayout<signalfd_siginfo>.size)
+            stop()
         case .held(let token): end(token, .processGone)
         }
     }
@@ -206,10 +215,19 @@ public final class Gate {
             case .insist(let key, let processes): insist(key, processes)
             case .keepFrozen(let key): keepFrozen(key)
             case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)
+            case .stop: stop()
             case .watchdog:
                 try? store?.send("WATCHDOG=1")
                 if let interval = DescriptorStore.watchdogInterval { timetable.add(.watchdog, after: interval) }
             }
         }
+    }
+
+    private func stop() {
+        guard mode == .held, isNeeded() else {
+            isStopping = true
+            return
+        }
+        timetable.add(.stop, after: FinalKill.interval)
     }
 }

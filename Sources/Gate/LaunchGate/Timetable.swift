@@ -17,6 +17,8 @@ struct Timetable {
         case keepFrozen(app: Int)
         /// Search again for the process that opened a watched file.
         case lookForStarted(attempt: Int, search: Int)
+        /// End, if no process needs the gate any more.
+        case stop
         case watchdog
     }
 

@@ -1,3 +1,4 @@
+import CLinux
 import GateProtocol
 import Glibc
 import Testing
@@ -181,5 +182,34 @@ import Testing
         #expect(marks == 0)
         // An event that was already queued.
         #expect(try gate.answer(gate.events.add(gate.app, by: process.handle)) == true)
+    }
+
+    @Test func `a gate that is told to stop denies launches as long as a process could start an app`() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(clinux_pipe(&ends) == 0 && write(ends[1], "+", 1) == 1)
+        defer { close(ends[1]) }
+        var (looks, launch): (Int, Int?) = (0, nil)
+        // Weak, because the gate keeps the closure.
+        weak var tested: GateUnderTest?
+        let gate = try GateUnderTest(knowsApp: true, signals: Descriptor(ends[0])) { [process] in
+            guard let tested else { return false }
+            looks += 1
+            if launch == nil { launch = tested.events.add(tested.app, by: process.handle) }
+            return looks < 100 && launch.flatMap { tested.events.answers[$0] } == nil
+        }
+        tested = gate
+        try gate.gate.run()
+        #expect(launch.flatMap { gate.events.answers[$0] } == false)
+        #expect(looks > 1 && looks < 100, "it stopped before it answered")
+    }
+
+    @Test func `only a living process of an ordinary user could still start an app at a shutdown`() throws {
+        let ordinary = try LaunchingProcess(asOrdinaryUser: true)
+        #expect(FinalKill.isOfOrdinaryUser(ordinary.number))
+        #expect(FinalKill.isOfOrdinaryUser(process.number) == (getuid() != 0))
+        ordinary.handle.signal(SIGKILL)
+        try #require(waitid(P_PID, id_t(ordinary.number), nil, WEXITED | WNOWAIT) == 0)
+        #expect(!FinalKill.isOfOrdinaryUser(ordinary.number), "it has ended, and nobody has waited for it")
+        #expect(!FinalKill.isNeeded(), "this computer is not shutting down")
     }
 }

@@ -121,8 +121,11 @@ final class GateUnderTest {
     private var daemon: Descriptor?
     private var received: [GateMessage] = []
 
-    /// - Parameter knowsApp: whether the last daemon had the app on its list.
-    init(knowsApp: Bool = false) throws {
+    /// - Parameters:
+    ///   - knowsApp: whether the last daemon had the app on its list.
+    ///   - signals: readable once the gate has to stop; nil for never.
+    ///   - isNeeded: whether the gate stays then.
+    init(knowsApp: Bool = false, signals: Descriptor? = nil, isNeeded: @escaping () -> Bool = { false }) throws {
         var template = Array("/tmp/applocker-gate-XXXXXX".utf8CString)
         directory = String(cString: try #require(mkdtemp(&template)))
         app = directory + "/app"
@@ -138,10 +141,12 @@ final class GateUnderTest {
             close(file)
             configuration.knownApps = Array(path.utf8)
         }
-        // It watches nothing, so it is never readable.
-        let signals = Descriptor(inotify_init1(Int32(IN_CLOEXEC)))
         gate = try Gate(
-            configuration, by: Gate.Mechanism(group: events, overlayGuard: overlayGuard, signals: signals))
+            configuration,
+            by: Gate.Mechanism(
+                group: events, overlayGuard: overlayGuard,
+                // One that watches nothing is never readable.
+                signals: signals ?? Descriptor(inotify_init1(Int32(IN_CLOEXEC))), isNeeded: isNeeded))
         if knowsApp { gate.guardKnownApps() }
     }
 
