@@ -84,6 +84,10 @@ extension CommandTarget {
         for _ in 0..<depthLimit {
             guard let first = words.first, !first.isEmpty else { return nil }
             let name = HostFiles.name(of: first)
+            // Also one that an app brings along.
+            if Essential.isLoader(name) {
+                return Interpreter.loader.target(name, words.dropFirst()) ?? .program(first)
+            }
             // A file that merely bears the name of a starter, somewhere else, is a program of its own.
             guard isSystemProgram(first) else { return .program(first) }
             let rest = words.dropFirst()

@@ -4,13 +4,15 @@ extension Essential {
         if let code = names[name] { return code }
         if CommandTarget.shells.contains(name) { return .shell }
         if Interpreter.named(name) != nil { return .interpreter }
-        if name.hasPrefix("ld-linux") || name.hasPrefix("ld-musl") || name.hasPrefix("ld.so")
-            || (name.hasPrefix("ld-") && name.hasSuffix(".so"))
-        {
-            return .loader
-        }
+        if isLoader(name) { return .loader }
         for (prefix, code) in prefixes where name.hasPrefix(prefix) { return code }
         return nil
+    }
+
+    /// Whether a file of this name is a dynamic loader, of the system or of an app: ld.so(8).
+    static func isLoader(_ name: String) -> Bool {
+        name.hasPrefix("ld-linux") || name.hasPrefix("ld-musl") || name.hasPrefix("ld.so")
+            || (name.hasPrefix("ld-") && name.hasSuffix(".so"))
     }
 
     /// The parts of the system that are recognised by where they are.

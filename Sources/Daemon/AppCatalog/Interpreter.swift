@@ -36,6 +36,14 @@ struct Interpreter: Sendable {
         Interpreter(family: "busybox"), Interpreter(family: "toybox"),
     ]
 
+    /// The dynamic loader as a command: it reads a program, which need not be executable (ld.so(8)).
+    static let loader = Interpreter(
+        family: "loader",
+        withArgument: [
+            "--library-path", "--preload", "--audit", "--inhibit-rpath", "--argv0", "--glibc-hwcaps-prepend",
+            "--glibc-hwcaps-mask",
+        ])
+
     private static let byFamily = Dictionary(uniqueKeysWithValues: all.map { ($0.family, $0) })
 
     /// python3.11, perl5.36.0, lua5.4, php8.2, wine64-stable, electron22: a family followed by a version.
@@ -57,6 +65,10 @@ struct Interpreter: Sendable {
         var words = words
         var classPath: String?
         while let word = words.first, word.hasPrefix("-"), word != "-" {
+            if word == "--" {
+                words = words.dropFirst()
+                break
+            }
             let argument = words.dropFirst().first
             switch (family, word) {
             case ("python", "-c"), ("perl", "-e"), ("perl", "-E"), ("ruby", "-e"), ("node", "-e"), ("php", "-r"):

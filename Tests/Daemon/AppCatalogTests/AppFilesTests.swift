@@ -110,6 +110,25 @@ struct AppFilesTests {
         #expect(try catalog.find("four").paths == ["/usr/bin/four", "/opt/four/main.py"])
     }
 
+    @Test("A program that a script starts by the loader, without being executable itself")
+    func loader() throws {
+        let tree = try FixtureTree()
+        try tree.program("/opt/x/lib/ld-linux-x86-64.so.2", "/usr/lib/ld-linux-x86-64.so.2")
+        try tree.link("/lib64/ld-linux-x86-64.so.2", to: "/usr/lib/ld-linux-x86-64.so.2")
+        try tree.write("\u{7f}ELF", to: "/opt/x/real")
+        try tree.write("\u{7f}ELF", to: "/usr/lib/y/real")
+        try tree.script(
+            "/opt/x/start",
+            "#!/bin/sh\nH=$(dirname \"$0\")\nexec /opt/x/lib/ld-linux-x86-64.so.2 --library-path /opt/x/lib /opt/x/real \"$@\"\n"
+        )
+        try tree.script("/usr/bin/y", "#!/bin/sh\nexec /lib64/ld-linux-x86-64.so.2 /usr/lib/y/real \"$@\"\n")
+        try tree.entry("x", "Exec=/opt/x/start")
+        try tree.entry("y", "Exec=y")
+        let catalog = tree.catalog()
+        #expect(try catalog.find("x").paths.contains("/opt/x/real"))
+        #expect(try catalog.find("y").paths == ["/usr/bin/y", "/usr/lib/y/real"])
+    }
+
     @Test("A Python app is its script and its own modules, never the interpreter")
     func python() throws {
         let tree = try FixtureTree()

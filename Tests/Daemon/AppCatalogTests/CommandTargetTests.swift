@@ -28,6 +28,15 @@ struct CommandTargetTests {
             ("gapplication launch org.x.Foo", .service("org.x.Foo")), ("xterm -e foo a", .program("foo")),
             ("xterm -e 'foo a'", .shellText("foo a")), ("xterm", .program("xterm")),
             ("flatpak list", .program("flatpak")),
+            (
+                "/lib64/ld-linux-x86-64.so.2 --library-path /opt/x/lib --argv0 x /opt/x/real --x",
+                .script("/opt/x/real", interpreter: "ld-linux-x86-64.so.2")
+            ),
+            (
+                "nice /opt/x/lib/ld-musl-x86_64.so.1 -- /opt/x/real",
+                .script("/opt/x/real", interpreter: "ld-musl-x86_64.so.1")
+            ),
+            ("/lib64/ld-linux-x86-64.so.2 --help", .program("/lib64/ld-linux-x86-64.so.2")),
             ("/home/ann/env foo", .program("/home/ann/env")), ("systemd-run --user --unit x foo", .program("foo")),
         ])
     func starters(command: String, expected: CommandTarget) throws {
