@@ -86,12 +86,12 @@ import Testing
         for round in 0..<100 {
             let schedule = Schedule.random(using: &random, stepMinutes: round % 3 == 0 ? 30 : 1)
             let locked = weekByMinute(schedule)
+            let changes = minutesToChange(locked)
             for _ in 0..<60 {
                 let second = Int.random(in: 0..<604_800, using: &random)
                 #expect(
                     schedule.locks(at: civil(secondOfWeek: second)) == locked[second / 60], "\(schedule) at \(second)")
-                let change = (1...10_080).first { locked[(second / 60 + $0) % 10_080] != locked[second / 60] }
-                let expected = change.map { Duration.seconds((second / 60 + $0) * 60 - second) }
+                let expected = changes[second / 60].map { Duration.seconds((second / 60 + $0) * 60 - second) }
                 #expect(schedule.nextChange(after: civil(secondOfWeek: second)) == expected, "\(schedule) at \(second)")
             }
         }
@@ -105,6 +105,17 @@ import Testing
             let wrong = (0..<10_080).filter { schedule.locks(at: civil(secondOfWeek: $0 * 60)) != locked[$0] }
             #expect(wrong.isEmpty, "\(schedule)")
         }
+    }
+
+    /// From each minute of the week to the first one that differs; nil in a week without a change.
+    private func minutesToChange(_ locked: [Bool]) -> [Int?] {
+        var result = [Int?](repeating: nil, count: 10_080)
+        // Twice around the week, backwards: the second time, what follows its end is known.
+        for minute in stride(from: 2 * 10_080 - 1, through: 0, by: -1) {
+            let (now, next) = (minute % 10_080, (minute + 1) % 10_080)
+            result[now] = locked[next] != locked[now] ? 1 : result[next].map { $0 + 1 }
+        }
+        return result
     }
 
     /// Whether the app is locked in each minute of the week from Monday on, by walking through every window.
