@@ -46,6 +46,8 @@ def pytest_generate_tests(metafunc):
         names = metafunc.config.kernels
         if not metafunc.config.option.kernel and not metafunc.definition.get_closest_marker("every_kernel"):
             names = [name for name in names if name != "trixie"]
+        if only := metafunc.definition.get_closest_marker("only_kernel"):
+            names = [name for name in names if name in only.args]
         metafunc.parametrize("kernel_name", names)
     if "repetition" in metafunc.fixturenames:
         options = metafunc.config.option

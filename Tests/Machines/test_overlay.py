@@ -49,9 +49,8 @@ def test_a_locked_app_is_denied_through_an_overlay_until_it_is_unlocked(machine,
     seen(f"kernel {machine.kernel.release}: an overlay's launch and read were denied; it ran while unlocked")
 
 
-def test_the_overlay_guard_stays_while_the_gate_is_killed_and_the_package_upgraded(machine, applocker, seen, cannot):
-    if not needs_guard(machine):
-        cannot("this kernel needs no overlay guard")
+@pytest.mark.only_kernel("6.1")
+def test_the_overlay_guard_stays_while_the_gate_is_killed_and_the_package_upgraded(machine, applocker, seen):
     machine.begin_tries()
     words = ATTEMPT.format(command=LAUNCH_ALL_THE_TIME)
     machine.must(f"cat > /run/machine/overlay <<'END'\n{words}\nEND")
@@ -68,9 +67,8 @@ def test_the_overlay_guard_stays_while_the_gate_is_killed_and_the_package_upgrad
     seen(f"{tries} launches through an overlay while the gate was killed, restarted and upgraded: none got through")
 
 
-def test_the_overlay_guard_ends_with_a_gate_that_is_stopped(machine, applocker, seen, cannot):
-    if not needs_guard(machine):
-        cannot("this kernel needs no overlay guard")
+@pytest.mark.only_kernel("6.1")
+def test_the_overlay_guard_ends_with_a_gate_that_is_stopped(machine, applocker, seen):
     applocker.owner("stop --yes")
     machine.eventually(f"! systemctl is-active --quiet {GUARD} && ! test -e /sys/fs/bpf/applocker/link")
     assert attempt(machine, START)

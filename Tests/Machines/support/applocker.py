@@ -3,6 +3,8 @@
 import json
 import shlex
 
+from shell import PATIENCE
+
 PASSCODE = "correct horse"
 PROBE, SECOND = "/opt/probe/probe", "/opt/second/second"
 SERVICES = ("applocker-gate.service", "applockerd.service")
@@ -45,7 +47,7 @@ class AppLocker:
         except ValueError:
             raise AssertionError(f"applocker {command}: {result.output}") from None
 
-    def wait_until_held(self, seconds=60):
+    def wait_until_held(self, seconds=PATIENCE):
         self.machine.eventually(IS_HELD, seconds)
 
     def can_start(self, app, user="guest"):

@@ -4,7 +4,7 @@ import shlex
 import time
 
 from qemu import Qemu, create_overlay, printable
-from shell import Shell
+from shell import PATIENCE, Shell
 
 BOOT_SECONDS = 240
 
@@ -33,19 +33,19 @@ class Machine:
 
     # Commands
 
-    def run(self, command, seconds=60):
+    def run(self, command, seconds=PATIENCE):
         return self.shell.run(command, seconds)
 
-    def must(self, command, seconds=60):
+    def must(self, command, seconds=PATIENCE):
         """The output of a command that has to succeed."""
         result = self.run(command, seconds)
         assert result.status == 0, f"{command}: it returned {result.status}: {result.output[-3000:]}"
         return result.output
 
-    def as_user(self, user, command, seconds=60):
+    def as_user(self, user, command, seconds=PATIENCE):
         return self.run(f"runuser -u {user} -- bash -c {shlex.quote(command)}", seconds)
 
-    def eventually(self, command, seconds=60):
+    def eventually(self, command, seconds=PATIENCE):
         """Waits in the machine until a command succeeds."""
         wait = f"until {{ {command}; }} > /dev/null 2>&1; do sleep 0.1; done"
         assert self.run(wait, seconds).status == 0, f"not in {seconds} s: {command}: {self.run(command).output[-3000:]}"
@@ -64,12 +64,12 @@ class Machine:
         self.background("sleep 0.2; systemctl reboot")
         self.wait_until_booted()
 
-    def suspend(self, seconds=60):
+    def suspend(self, seconds=PATIENCE):
         """Suspends it to memory."""
         self.background("sleep 0.2; systemctl suspend")
         self.wait_until_suspended(seconds)
 
-    def wait_until_suspended(self, seconds=60):
+    def wait_until_suspended(self, seconds=PATIENCE):
         self.qemu.wait_for_event("SUSPEND", seconds)
 
     def wake(self):
@@ -113,7 +113,7 @@ class Machine:
         self.must("rm -f /run/machine/launching; while pgrep -f machine/launch > /dev/null; do sleep 0.05; done", 30)
         return self.tries
 
-    def wait_for_tries(self, count, seconds=60):
+    def wait_for_tries(self, count, seconds=PATIENCE):
         end = time.monotonic() + seconds
         while (tries := self.tries) < count:
             assert time.monotonic() < end, f"only {tries} tries in {seconds} s"
