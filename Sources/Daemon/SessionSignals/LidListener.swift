@@ -3,7 +3,7 @@ import DaemonCore
 
 /// A laptop's lid, as UPower reports it. systemd-logind has the state of the lid too, but reports no change of it.
 struct LidListener {
-    static let name = "org.freedesktop.UPower"
+    private static let name = "org.freedesktop.UPower"
     private static let path = "/org/freedesktop/UPower"
     private static let lidIsClosed = "LidIsClosed"
 

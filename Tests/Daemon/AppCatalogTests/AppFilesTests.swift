@@ -119,7 +119,7 @@ struct AppFilesTests {
         try tree.write("\u{7f}ELF", to: "/usr/lib/y/real")
         try tree.script(
             "/opt/x/start",
-            "#!/bin/sh\nH=$(dirname \"$0\")\nexec /opt/x/lib/ld-linux-x86-64.so.2 --library-path /opt/x/lib /opt/x/real \"$@\"\n"
+            "#!/bin/sh\nexec /opt/x/lib/ld-linux-x86-64.so.2 --library-path /opt/x/lib /opt/x/real \"$@\"\n"
         )
         try tree.script("/usr/bin/y", "#!/bin/sh\nexec /lib64/ld-linux-x86-64.so.2 /usr/lib/y/real \"$@\"\n")
         try tree.entry("x", "Exec=/opt/x/start")
