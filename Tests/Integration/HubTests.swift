@@ -27,7 +27,7 @@ import Testing
         let diary = try fixture.copy(of: "/usr/bin/true", as: "diary")
         #expect(try await fixture.run("add", diary, passcodes: passcode).status == 0)
 
-        let pairing = try fixture.start(["pair", "--json", "--yes"], passcodes: passcode)
+        let pairing = try fixture.start(["pair", "--unchecked", "--json", "--yes"], passcodes: passcode)
         await eventually { pairing.output.contains("\n") }
         let link = try word(pairing.output.split(separator: "\n").first, "link")
         let companion = try await Companion.join(
@@ -118,6 +118,26 @@ import Testing
         #expect(try await !fixture.run("devices").output.contains("Anna's phone"))
         #expect(try await fixture.run("hub", "disconnect", "--yes", passcodes: passcode).status == 0)
         #expect(try await fixture.run("hub", "status").output.contains("There is no hub."))
+        try await fixture.end()
+    }
+
+    @Test func aLinkThatNoPhoneCanOpenIsRefusedAndTheWaysThatWorkAreListed() async throws {
+        let fixture = try await CommandLineFixture()
+        let hub = try await RunningHub(in: fixture.directory)
+        let passcode = [CommandLineFixture.passcode]
+        #expect(try await fixture.run("hub", "connect", hub.url, passcodes: passcode).status == 0)
+        let refused = try await fixture.run("pair", "--no-wait", passcodes: passcode)
+        #expect(refused.status == 1 && refused.output == "", "\(refused.output)")
+        #expect(refused.errors.contains("A phone can't use \(hub.url): only this computer reaches it."))
+        #expect(refused.errors.contains("Ways for a phone") && refused.errors.contains("applocker panel"))
+        #expect(!refused.errors.contains("#pair="))
+        for arguments in [["--address", "http://192.168.1.5"], ["--address", "https://192.168.1.5"], ["--computer"]] {
+            let child = try fixture.start(["pair", "--json", "--no-wait"] + arguments, passcodes: passcode)
+            #expect(try await child.wait() == .code(1))
+            #expect((child.output + child.errorOutput).contains("address_unusable"), "\(arguments)")
+        }
+        let shown = try await fixture.run("pair", "--no-wait", "--unchecked", passcodes: passcode)
+        #expect(shown.status == 0 && shown.output.contains("\(hub.url)/#pair="))
         try await fixture.end()
     }
 

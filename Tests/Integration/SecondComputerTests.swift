@@ -21,7 +21,7 @@ import Testing
         let hub = try await RunningHub(in: first.directory)
         let (passcode, phone) = ([CommandLineFixture.passcode], first.directory.path("phone"))
         #expect(try await first.run("hub", "connect", hub.url, passcodes: passcode).status == 0)
-        let pairing = try first.start(["pair", "--json", "--yes"], passcodes: passcode)
+        let pairing = try first.start(["pair", "--unchecked", "--json", "--yes"], passcodes: passcode)
         await eventually { pairing.output.contains("\n") }
         let forPhone = try word(pairing.output, "link")
         let refused = try await second.run("hub", "join", forPhone, passcodes: passcode)
@@ -30,7 +30,7 @@ import Testing
             forPhone, name: "Anna's phone", directory: phone, connect: Companion.overHTTP)
         #expect(try await pairing.wait() == .code(0))
 
-        let inviting = try first.start(["pair", "--computer", "--json", "--yes"], passcodes: passcode)
+        let inviting = try first.start(["pair", "--computer", "--unchecked", "--json", "--yes"], passcodes: passcode)
         await eventually { inviting.output.contains("\n") }
         let link = try word(inviting.output, "link")
         let joined = try await second.run("hub", "join", link, passcodes: passcode)

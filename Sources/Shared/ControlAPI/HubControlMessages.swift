@@ -98,11 +98,13 @@ public struct HubStatus: Codable, Equatable, Sendable {
     public var revoking: String?
     /// The state of a request to join a household; one sentence.
     public var joining: String?
+    /// True while the hub that runs beside AppLocker is being connected for the first time.
+    public var isStarting: Bool?
 
     public init(
         url: String?, household: String?, device: String, connected: Bool, lastSync: Double?, records: Int,
         waiting: Int, problem: String?, refused: Int, misbehaviour: [String], conflicts: Int, revoking: String?,
-        joining: String? = nil
+        joining: String? = nil, isStarting: Bool? = nil
     ) {
         self.url = url
         self.household = household
@@ -117,6 +119,7 @@ public struct HubStatus: Codable, Equatable, Sendable {
         self.conflicts = conflicts
         self.revoking = revoking
         self.joining = joining
+        self.isStarting = isStarting
     }
 }
 

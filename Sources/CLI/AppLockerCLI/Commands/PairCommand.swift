@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlAPI
 import Foundation
-import HubAPI
 import LocalControl
 import QRCode
 
@@ -11,7 +10,7 @@ struct PairCommand: ConnectedCommand {
         abstract:
             "Pair a phone or another computer: shows a code for five minutes and asks you to confirm the device.",
         discussion: """
-            The link works once; no device joins before you confirm it.
+            A phone needs the hub at a host name over HTTPS. Before a code is shown, the address is checked from this computer; if it can't work, the ways that can are listed. The link works once; no device joins before you confirm it.
 
               applocker pair
               applocker pair --address https://hub.example   where the phone reaches the hub by another address
@@ -22,6 +21,12 @@ struct PairCommand: ConnectedCommand {
             """)
 
     @Option(help: ArgumentHelp("The hub's address as the phone reaches it.", valueName: "url")) var address: String?
+    @Option(
+        help: ArgumentHelp(
+            "PEM file with the certificates that the phone trusts, if the hub's is not a public one.",
+            valueName: "file"), completion: .file())
+    var ca: String?
+    @Flag(help: "Don't check the address, for one that this computer can't reach itself.") var unchecked = false
     @Flag(help: "Show the QR code in a window as well.") var window = false
     @Flag(help: "Pair another computer, with the link for `applocker hub join` there.") var computer = false
     @Flag(help: "Confirm any device that joins.") var yes = false
@@ -29,18 +34,17 @@ struct PairCommand: ConnectedCommand {
     @OptionGroup var options: CommonOptions
 
     func run() async throws {
-        let (hub, given) = try await owner.lookingFirst {
-            try await client.call(\.hubStatus, token: $0)
-        }
-        guard let url = address ?? hub.url else {
+        let (hub, given) = try await owner.lookingFirst { try await Self.hub(client, $0) }
+        guard let url = hub.url else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
         }
+        let reached = unchecked ? address : try await usableAddress(hub: url)
         let own = if let given { given } else { try await passcodes.existing() }
         try await owner.open(with: own) { token in
             let pairing = try await client.call(
-                \.makePairing, token: token, body: NewPairingRequest(address: address, role: computer ? .computer : nil)
+                \.makePairing, token: token, body: NewPairingRequest(address: reached, role: computer ? .computer : nil)
             )
-            try show(pairing, url)
+            try show(pairing)
             guard !noWait else { return }
             let codeWindow = try pairing.link.flatMap {
                 window ? try WindowProcess.start(["--link-fd", "3"], content: Data($0.utf8)) : nil
@@ -62,34 +66,57 @@ struct PairCommand: ConnectedCommand {
         }
     }
 
-    private func show(_ pairing: PairingReport, _ url: String) throws {
+    /// The address for the link; nil for the one that this computer uses.
+    ///
+    /// - Throws: `CommandLineError` if the device could not use it, after the ways that work were listed.
+    private func usableAddress(hub: String) async throws -> String? {
+        do throws(PhoneAddressProblem) {
+            if computer {
+                try PhoneAddressCheck.verifyForComputer(address ?? hub)
+            } else {
+                try await PhoneAddressCheck.overNetwork(certificates: ca).verify(address ?? hub, own: hub)
+            }
+            return address
+        } catch {
+            if computer, error == .thisComputerOnly {
+                throw CommandLineError(
+                    .refused, code: "address_unusable",
+                    "Another computer can't use \(address ?? hub): only this computer reaches it. Use --address; "
+                        + "docs/operations.md describes how a hub is reached from elsewhere.")
+            }
+            let ways = await PhoneWays.find(hub: hub, check: .overNetwork(certificates: ca))
+            if address == nil, let working = ways.working {
+                Output.errors.line("The link uses \(working), which leads to this hub.")
+                return working
+            }
+            if !output.json { Output.errors.lines(ways.lines + [""]) }
+            throw CommandLineError(
+                .refused, code: "address_unusable",
+                error.sentence(address ?? hub) + " Use --address, or --unchecked to show the link nevertheless.")
+        }
+    }
+
+    /// The hub's status, once a hub that `applocker up` is starting is connected.
+    static func hub(_ client: ControlClient, _ token: String?) async throws -> HubStatus {
+        for _ in 0..<40 {
+            let status = try await client.call(\.hubStatus, token: token)
+            guard status.url == nil, status.isStarting == true else { return status }
+            try await Task.sleep(for: .milliseconds(250))
+        }
+        return try await client.call(\.hubStatus, token: token)
+    }
+
+    private func show(_ pairing: PairingReport) throws {
         guard let link = pairing.link else { return }
         if output.json { return try Output.standard.jsonLine(pairing) }
-        guard !computer else { return showForComputer(link, url) }
+        guard !computer else {
+            Output.standard.line(link)
+            Output.standard.line("On the other computer, within five minutes: `applocker hub join`, then this link.")
+            return
+        }
         if isatty(STDOUT_FILENO) == 1 { Output.standard.lines(try QRCode(link).terminalLines) }
         Output.standard.line(link)
         Output.standard.line("Scan it with the phone, or open the link there, within five minutes.")
-        if !url.hasPrefix("https://") {
-            Output.standard.line(
-                Paint(.standard).warning(
-                    "Only this computer can reach this hub. docs/operations.md describes how a phone can reach it."
-                ))
-        }
-    }
-
-    private func showForComputer(_ link: String, _ url: String) {
-        Output.standard.line(link)
-        Output.standard.line("On the other computer, within five minutes: `applocker hub join`, then this link.")
-        if Self.isLoopback(url) {
-            Output.standard.line(
-                Paint(.standard).warning(
-                    "Only this computer can reach this hub. docs/operations.md describes how another computer can reach it."
-                ))
-        }
-    }
-
-    private static func isLoopback(_ url: String) -> Bool {
-        ["http://127.", "http://localhost", "http://[::1]"].contains { url.hasPrefix($0) }
     }
 
     /// Waits as long as the invitation is valid.
@@ -103,83 +130,5 @@ struct PairCommand: ConnectedCommand {
             try Task.checkCancellation()
         }
         throw CommandLineError(.refused, code: "nobody_joined", "No device joined within five minutes.")
-    }
-}
-
-struct DevicesCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "devices",
-        abstract: "The paired devices: list, rename, revoke.",
-        discussion: """
-            A DEVICE is a name, or an id or its first digits.
-            """,
-        subcommands: [List.self, Rename.self, Revoke.self], defaultSubcommand: List.self)
-
-    struct List: ConnectedCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "List the devices.",
-            discussion: """
-                  applocker devices
-                  applocker devices list --json
-                """)
-
-        @OptionGroup var options: CommonOptions
-
-        func run() async throws {
-            let list = try await owner.whereNeeded { try await client.call(\.listDevices, token: $0) }
-            if output.json { return try Output.standard.json(list) }
-            var table = Table(["NAME", "KIND", "LAST SEEN", "ID"])
-            for device in list.devices {
-                let seen =
-                    device.isThisComputer
-                    ? "this computer"
-                    : device.isConnected == true ? "connected" : device.lastSeen.map { TimeText.local($0) } ?? "never"
-                table.add([device.name, device.role.rawValue, seen, String(device.id.prefix(8))])
-            }
-            Output.standard.lines(table.lines(Paint(.standard)))
-        }
-    }
-
-    struct Rename: ConnectedCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Rename a device.",
-            discussion: """
-                  applocker devices rename "New device" "Anna's phone"
-                """)
-
-        @Argument var device: String
-        @Argument var name: String
-        @OptionGroup var options: CommonOptions
-
-        func run() async throws {
-            let report = try await owner.call(\.renameDevice, parameter: device, body: RenameDeviceRequest(name: name))
-            if output.json { return try Output.standard.json(report) }
-            Output.standard.line("Renamed it to \(report.name.terminalSafe).")
-        }
-    }
-
-    struct Revoke: ConnectedCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Revoke a lost device: every key that it knew is replaced.",
-            discussion: """
-                It can't read anything that is written afterwards; its hub token, push subscription and PIN share are deleted. It may keep data that it read before.
-
-                  applocker devices revoke "Anna's phone"
-                """)
-
-        @Argument var device: String
-        @Flag(help: "Don't ask.") var yes = false
-        @OptionGroup var options: CommonOptions
-
-        func run() async throws {
-            try await Confirmation.require(
-                "Revoke \"\(device)\"? It can rejoin only as a new device.", isConfirmed: yes)
-            let own = try await passcodes.existing()
-            let done = try await owner.open(with: own) { token in
-                try await client.call(
-                    \.revokeDevice, parameter: device, token: token, body: PasscodeRequest(passcode: own.text))
-            }
-            try done.print("Revoked.", output)
-        }
     }
 }

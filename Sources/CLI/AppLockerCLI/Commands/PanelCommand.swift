@@ -27,7 +27,7 @@ struct PanelCommand: ConnectedCommand {
 
     func run() async throws {
         let ((hub, list), given) = try await owner.lookingFirst { token in
-            let hub = try await client.call(\.hubStatus, token: token)
+            let hub = try await PairCommand.hub(client, token)
             return (hub, hub.url == nil ? nil : try await client.call(\.listDevices, token: token))
         }
         guard let url = hub.url, let list else {

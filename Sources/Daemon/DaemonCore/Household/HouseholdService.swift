@@ -121,13 +121,17 @@ public actor HouseholdService {
     /// Founds a household at the hub of `applocker up`, unless the owner has chosen none.
     /// - Returns: whether to try again soon.
     func connectEmbedded() async -> Bool {
-        guard session == nil, joining == nil, let address = ports.embeddedHub,
-            (try? await store.document(HouseholdDocuments.declined)) == .some(nil)
-        else { return false }
+        guard await awaitsEmbedded(), let address = ports.embeddedHub else { return false }
         guard await passcodes.isSetUp else { return true }
         try? await connect(
             HubSettings(url: address, isInsecure: true, isEmbedded: true), registrationToken: nil, user: nil)
         return true
+    }
+
+    /// Whether the hub of `applocker up` is to be connected and was not yet.
+    func awaitsEmbedded() async -> Bool {
+        guard session == nil, joining == nil, ports.embeddedHub != nil else { return false }
+        return (try? await store.document(HouseholdDocuments.declined)) == .some(nil)
     }
 
     /// Founds a household at a hub.

@@ -70,6 +70,7 @@ final class SyncService: Sendable {
             problem: session == nil ? await household.revocationNotice : state.problem, refused: state.refused,
             misbehaviour: state.protocolViolations,
             conflicts: try await store.conflicts().count, revoking: await household.revocation?.name,
-            joining: await household.joining?.report.sentence)
+            joining: await household.joining?.report.sentence,
+            isStarting: await household.awaitsEmbedded() ? true : nil)
     }
 }
