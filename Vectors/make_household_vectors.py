@@ -2,8 +2,9 @@
 
 import base64
 import hashlib
+import json
 
-from make_sealed_vectors import fixed, flipped, ident, record, replaced, write
+from make_sealed_vectors import FOLDER, fixed, flipped, ident, record, replaced, write
 from make_signed_vectors import point, scalar, signature
 from sealed_formats import ZERO, fields, gcm_seal, hkdf, number, pad, record_fields
 
@@ -208,6 +209,8 @@ def invitations():
     bound = fields("applocker/1/pair", household, computer, one)
 
     keys = point(phone["signing"]), point(phone["box"])
+    transcript = fields("applocker/1/pair-words", household, computer, one, *keys)
+    words = json.loads((FOLDER / "pairing_words.json").read_text())
 
     def body(name, signing=keys[0], box=keys[1]):
         return signing + box + name
@@ -235,6 +238,7 @@ def invitations():
             proofHash=hashlib.sha256(proof).hexdigest(),
             signingKey=point(phone["signing"]).hex(),
             boxKey=point(phone["box"]).hex(),
+            words=[words[byte] for byte in hkdf(secret, b"", transcript, 3)],
             deviceName=name,
         )
         for label, hub, name, role, version in [

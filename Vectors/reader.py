@@ -39,6 +39,8 @@ from sealed_formats import (
     unpad,
 )
 
+PAIRING_WORDS = json.loads((pathlib.Path(__file__).parent / "pairing_words.json").read_text())
+
 SLOTS = 940
 
 
@@ -259,6 +261,7 @@ def read_invitation(link, join):
     except UnicodeDecodeError:
         raise Refused("malformed", "the name") from None
     proof = hkdf(secret, b"", b"applocker/1/pair-proof", 32)
+    transcript = fields("applocker/1/pair-words", household, computer, invitation, signing, box)
     return {
         "hub": hub,
         "role": "companion" if version == 1 else "computer",
@@ -269,6 +272,7 @@ def read_invitation(link, join):
         "proofHash": hashlib.sha256(proof).hexdigest(),
         "signingKey": signing.hex(),
         "boxKey": box.hex(),
+        "words": [PAIRING_WORDS[byte] for byte in hkdf(secret, b"", transcript, 3)],
         "deviceName": name,
     }
 

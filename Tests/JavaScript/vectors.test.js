@@ -6,6 +6,7 @@ import { openEnvelope } from "/crypto/envelope.js";
 import { FormatError } from "/crypto/errors.js";
 import { openJoin, proofHashOf, proofOf, readLink, sealJoin } from "/crypto/invitation.js";
 import { importPublic, publicKeyOf } from "/crypto/p256.js";
+import { pairingWords, wordsOf } from "/crypto/pairing-words.js";
 import { sha256 } from "/crypto/primitives.js";
 import { KeyRing } from "/crypto/ring.js";
 import { Roster } from "/crypto/roster.js";
@@ -184,11 +185,31 @@ export const tests = {
                 hub: invitation.hub, household: invitation.household, computer: invitation.computer,
                 invitation: invitation.id, proof: hex(await proofOf(invitation)),
                 proofHash: hex(await proofHashOf(invitation)), signingKey: hex(joining.signingKey),
-                boxKey: hex(joining.boxKey), deviceName: joining.name,
+                boxKey: hex(joining.boxKey), words: await wordsOf(invitation, joining), deviceName: joining.name,
             };
             for (const [key, value] of Object.entries(found)) equal(value, vector[key], `${vector.name}: ${key}`);
             equal(hex(await sealJoin(invitation, joining)), vector.join, vector.name);
         }, readInvitation),
+
+    async theWordsOfAPairingAreThoseOfTheSharedList() {
+        equal(pairingWords, await vectors("pairing_words"), "the list");
+        // Words that are read aloud or compared at a glance must not be mistaken for each other.
+        equal(new Set(pairingWords.map((word) => word.slice(0, 3))).size, 256, "different first letters");
+    },
+
+    async thePairingWordsDependOnTheInvitationAndOnBothKeys() {
+        const { opens: [vector] } = await vectors("invitation");
+        const { invitation, joining } = await readInvitation(vector);
+        const changed = (bytes) => bytes.map((byte, index) => (index === 64 ? byte ^ 1 : byte));
+        const other = "0".repeat(32);
+        for (const [one, two] of [
+            [{ ...invitation, secret: invitation.secret.map((byte) => byte ^ 1) }, joining],
+            [{ ...invitation, household: other }, joining], [{ ...invitation, computer: other }, joining],
+            [{ ...invitation, id: other }, joining],
+            [invitation, { ...joining, signingKey: changed(joining.signingKey) }],
+            [invitation, { ...joining, boxKey: changed(joining.boxKey) }],
+        ]) expect((await wordsOf(one, two)).join() !== vector.words.join(), "other words");
+    },
 
     fieldsAndBase64EncodeAnyBytes() {
         equal(hex(fields("a", Uint8Array.of(1, 2))), "0000000161000000020102", "fields");

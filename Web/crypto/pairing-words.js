@@ -1,0 +1,34 @@
+// The three words that the device that joins and the computer that invited it both show. docs/formats.md, "Pairing".
+import { fields, unhex } from "./bytes.js";
+import { hkdf } from "./primitives.js";
+
+const empty = new Uint8Array();
+
+/** As in Vectors/pairing_words.json: 256, so that a byte is a word. */
+export const pairingWords = `
+    acorn album alley almond amber anchor antenna apple apron arch arena armchair artist asphalt atlas attic autumn
+    bagel balcony bamboo banana barn basket beaver bicycle bishop blossom boat bonnet bottle bracelet bread bridge
+    broom brush bubble cabin cactus cake candle carpet cashew cedar cello cherry chimney cinema circle cloud coconut
+    comet coral cotton crayon crown crystal curtain daisy dance delta dentist desert diamond dinner doctor dolphin
+    domino drum duck eagle echo eclipse elbow engine envelope fabric family farmer feather festival field flag flute
+    forest fossil fox fruit galaxy garden gazelle giraffe glacier glove goblet gorilla grape guitar hamster harbor
+    hedgehog helmet hill hippo horse hotel iceberg igloo island ivory jaguar jasmine jewel jigsaw juice jungle kayak
+    kernel keyboard kitchen kiwi koala ladder lagoon lamp lantern laptop leopard lettuce library lion lobster lotus
+    lunch magnet mailbox mammoth mango marble meadow melon mermaid mint mirror mitten monkey morning moss mountain
+    muffin music napkin nectar nest nickel noodle notebook nugget obelisk ocean octopus opera orange orchid oregano
+    origami ostrich otter owl oxygen palace panda parrot peach pelican pencil pepper piano pigeon pillow pirate
+    planet pony popcorn prism pumpkin puzzle quartz queen quilt rabbit radio raft raisin rhino rhubarb ribbon river
+    rocket ruby sailor salad sapphire scarf school scooter seed sesame skate sketch slipper snail snow sofa spinach
+    sponge spring square stable stream sugar summer sunset swan sweater temple tennis thimble thunder toffee tomato
+    topaz tower train trumpet tulip tunnel turtle umbrella unicorn vanilla village vinegar violin volcano vulture
+    waiter walnut whale wheat whistle window wizard wolf zebra zigzag zucchini`.trim().split(/\s+/);
+
+/**
+ * @param {import("./invitation.js").Invitation} invitation
+ * @param {Pick<import("./invitation.js").Joining, "signingKey" | "boxKey">} keys of the device that joins
+ */
+export async function wordsOf({ household, computer, id, secret }, { signingKey, boxKey }) {
+    const transcript = fields(
+        "applocker/1/pair-words", unhex(household), unhex(computer), unhex(id), signingKey, boxKey);
+    return Array.from(await hkdf(secret, empty, transcript, 3), (byte) => pairingWords[byte]);
+}
