@@ -153,9 +153,11 @@ public struct PairingReport: Codable, Equatable, Sendable {
     public var name: String?
     public var device: String?
     public var role: HubDeviceRole?
+    /// Three words that the device shows as well, once it has joined: another one that saw the link shows others.
+    public var words: [String]?
     public init(
         id: String, state: State, link: String? = nil, expiresInSeconds: Int, name: String? = nil,
-        device: String? = nil, role: HubDeviceRole? = nil
+        device: String? = nil, role: HubDeviceRole? = nil, words: [String]? = nil
     ) {
         self.id = id
         self.state = state
@@ -164,6 +166,7 @@ public struct PairingReport: Codable, Equatable, Sendable {
         self.name = name
         self.device = device
         self.role = role
+        self.words = words
     }
 }
 

@@ -15,7 +15,7 @@ public struct Invitation: Sendable {
     public let id: ItemID
     /// What it admits.
     public let role: DeviceRole
-    private let secret: SecretBytes
+    let secret: SecretBytes
 
     /// A fresh one.
     public init(household: ItemID, computer: ItemID, role: DeviceRole = .companion) {

@@ -42,10 +42,14 @@ package enum KeyDerivation {
 
     /// HKDF with SHA-256, RFC 5869, the optional secret as its salt; 32 bytes.
     package static func hkdf(_ material: SecretBytes, salt: SecretBytes?, info: String) -> SecretBytes {
+        hkdf(material, salt: salt, info: Array(info.utf8), count: 32)
+    }
+
+    /// The same with any context, and `count` bytes.
+    static func hkdf(_ material: SecretBytes, salt: SecretBytes?, info: [UInt8], count: Int) -> SecretBytes {
         let key = material.withUnsafeBytes { SymmetricKey(data: $0) }
-        let info = Array(info.utf8)
         func derive(salt: UnsafeBufferPointer<UInt8>) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(inputKeyMaterial: key, salt: salt, info: info, outputByteCount: 32)
+            HKDF<SHA256>.deriveKey(inputKeyMaterial: key, salt: salt, info: info, outputByteCount: count)
         }
         let result = salt?.withUnsafeBytes { derive(salt: bytes($0)) } ?? derive(salt: .init(start: nil, count: 0))
         return result.withUnsafeBytes { SecretBytes(copying: $0) }

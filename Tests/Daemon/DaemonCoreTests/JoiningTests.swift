@@ -54,6 +54,19 @@ import Testing
                 == .notSetUp)
     }
 
+    @Test func bothComputersShowTheSameThreeWords() async throws {
+        let computers = try await TwoComputers()
+        let pairing = try await computers.first.household.makePairing(address: nil, role: .computer)
+        #expect(pairing.words == nil)
+        let report = try await computers.join(pairing)
+        let joined = try await computers.first.household.pairing(pairing.id, waitingUpTo: 0)
+        let words = try #require(joined.words)
+        #expect(words.count == 3 && report.sentence.contains(words.joined(separator: " ")), "\(words) \(report)")
+        // As after a restart in between.
+        let restarted = try await computers.restarted()
+        #expect(try await restarted.second.household.joiningReport(waitingUpTo: 0).sentence == report.sentence)
+    }
+
     @Test func aPhoneReportsThatALinkIsForAComputer() async throws {
         let connected = try await ConnectedWorld()
         let pairing = try await connected.household.makePairing(address: nil, role: .computer)

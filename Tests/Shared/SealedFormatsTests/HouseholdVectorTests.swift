@@ -88,12 +88,18 @@ struct HouseholdVectorTests {
         let signingKey: String?
         let boxKey: String?
         let deviceName: String?
+        let words: [String]?
         let error: SealedFormatsError.Code?
 
         func read() throws -> (invitation: Invitation, hub: String, joining: Invitation.Joining) {
             let (invitation, hub) = try Invitation.reading(link: link)
             return (invitation, hub, try invitation.open(bytes(hex: join ?? "")))
         }
+    }
+
+    @Test func pairingHasAWordForEachByte() throws {
+        #expect(try Vectors.load("pairing_words.json", as: [String].self) == Invitation.words)
+        #expect(Set(Invitation.words).count == 256)
     }
 
     @Test func pairingLinksAreReadAndJoinsOpened() throws {
@@ -111,6 +117,7 @@ struct HouseholdVectorTests {
             #expect(Hexadecimal.encode(joining.signingKey.bytes) == vector.signingKey)
             #expect(Hexadecimal.encode(joining.boxKey.bytes) == vector.boxKey)
             #expect(joining.name == vector.deviceName)
+            #expect(invitation.words(signingKey: joining.signingKey, boxKey: joining.boxKey) == vector.words)
             #expect(invitation.link(hub: hub) == vector.link)
             #expect(Hexadecimal.encode(invitation.seal(joining)) == vector.join)
         }

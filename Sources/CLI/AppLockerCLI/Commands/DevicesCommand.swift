@@ -1,5 +1,7 @@
 import ArgumentParser
 import ControlAPI
+import HubAPI
+import LocalControl
 
 struct DevicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

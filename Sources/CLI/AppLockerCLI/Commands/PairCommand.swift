@@ -1,6 +1,7 @@
 import ArgumentParser
 import ControlAPI
 import Foundation
+import HubAPI
 import LocalControl
 import QRCode
 
@@ -52,8 +53,7 @@ struct PairCommand: ConnectedCommand {
             defer { codeWindow.map { _ = kill($0, SIGTERM) } }
             do {
                 let joined = try await Self.waitForDevice(pairing.id, client, token)
-                let name = joined.name ?? "a device"
-                try await Confirmation.require("Pair \"\(name)\"?", isConfirmed: yes)
+                try await confirm(joined)
                 let device = try await client.call(
                     \.confirmPairing, parameter: pairing.id, token: token, body: PasscodeRequest(passcode: own.text))
                 if output.json { return try Output.standard.jsonLine(device) }
@@ -104,6 +104,17 @@ struct PairCommand: ConnectedCommand {
             try await Task.sleep(for: .milliseconds(250))
         }
         return try await client.call(\.hubStatus, token: token)
+    }
+
+    /// Another device that saw the link would show other words.
+    private func confirm(_ joined: PairingReport) async throws {
+        let name = joined.name ?? "a device"
+        if let words = joined.words, !yes {
+            Output.errors.line(
+                "\(name.terminalSafe) shows three words. Compare: \(Paint(.errors).strong(words.joined(separator: " ")))"
+            )
+        }
+        try await Confirmation.require("Does it show the same words? Pair \"\(name)\"?", isConfirmed: yes)
     }
 
     private func show(_ pairing: PairingReport) throws {

@@ -15,8 +15,8 @@ enum Tailscale: Equatable {
     ///
     /// - Parameter path: folders of programs, separated by colons.
     static func current(path: String) async -> Tailscale {
-        let program = path.split(separator: ":").map { "\($0)/tailscale" }.first { access($0, X_OK) == 0 }
-        guard let program else { return .notInstalled }
+        let programs: [String] = path.split(separator: ":").map { "\($0)/tailscale" }
+        guard let program = programs.first(where: { access($0, X_OK) == 0 }) else { return .notInstalled }
         return await runBlocking { status(of: program) }
     }
 

@@ -17,6 +17,8 @@ struct StoredJoining: Codable {
     var keys: Data
     /// The hub has acknowledged the request.
     var isAsked: Bool
+    /// As `Invitation.words`.
+    var words: [String]?
 }
 
 // Joining a household that another computer founded. The owner confirms there; everything is checked here before use.
@@ -38,10 +40,11 @@ extension HouseholdService {
     /// An invitation's five minutes, the owner's time to confirm, and a margin.
     private static let patience = Duration.seconds(960)
 
-    private static func waiting(_ url: String) -> JoiningReport {
-        JoiningReport(
-            state: .waiting, url: url,
-            sentence: "The other computer shows this one's name now and asks for confirmation.")
+    private static func waiting(_ stored: StoredJoining) -> JoiningReport {
+        let words = stored.words.map { " and the words “\($0.joined(separator: " "))”" } ?? ""
+        return JoiningReport(
+            state: .waiting, url: stored.settings.url,
+            sentence: "The other computer shows this one's name\(words). Compare, then confirm there.")
     }
 
     func loadJoining() async throws {
@@ -56,7 +59,7 @@ extension HouseholdService {
         }
         joining = Joining(
             stored: stored, secrets: secrets, hub: hub, asked: time.now().elapsed,
-            report: Self.waiting(stored.settings.url))
+            report: Self.waiting(stored))
         joiningSignal.raise()
     }
 
@@ -103,11 +106,12 @@ extension HouseholdService {
         }
         let stored = StoredJoining(
             settings: settings, household: invitation.household, computer: invitation.computer,
-            invitation: invitation.id, keys: Data(sealedKeys(secrets)), isAsked: false)
+            invitation: invitation.id, keys: Data(sealedKeys(secrets)), isAsked: false,
+            words: invitation.words(signingKey: signingKey.publicKey, boxKey: secrets.boxKey.publicKey))
         try await save(stored)
         joiningOutcome = nil
         joining = Joining(
-            stored: stored, secrets: secrets, hub: hub, asked: time.now().elapsed, report: Self.waiting(url))
+            stored: stored, secrets: secrets, hub: hub, asked: time.now().elapsed, report: Self.waiting(stored))
         do {
             let isIn = earlier != nil ? (try? await hub.ownDevice().state) == .active : false
             if !isIn { try await ask(invitation, secrets, hub) }
@@ -122,7 +126,7 @@ extension HouseholdService {
         joining?.stored.isAsked = true
         if let stored = joining?.stored { try await save(stored) }
         joiningSignal.raise()
-        return Self.waiting(url)
+        return Self.waiting(stored)
     }
 
     private func save(_ stored: StoredJoining) async throws {
@@ -286,7 +290,7 @@ extension HouseholdService {
                 guard !isTooLate(joining) else {
                     throw JoiningRefusal("The owner did not confirm in time; start again with a new link.")
                 }
-                return setReport(.waiting, Self.waiting("").sentence, joining)
+                return setReport(.waiting, Self.waiting(joining.stored).sentence, joining)
             }
         } catch let error as HubError where error.code == .unauthorized {
             throw JoiningRefusal("The owner did not confirm in time. Start again with a new link.")

@@ -12,7 +12,7 @@ extension HouseholdService {
         let invitation: Invitation
         /// Since boot.
         let expires: Duration
-        var joining: (member: RosterMember, name: String)?
+        var joining: (member: RosterMember, name: String, words: [String])?
     }
 
     private static let lifetime = Duration.seconds(300)
@@ -88,7 +88,8 @@ extension HouseholdService {
             }
             pairing.joining = (
                 RosterMember(
-                    role: pairing.invitation.role, signingKey: joining.signingKey, boxKey: joining.boxKey), joining.name
+                    role: pairing.invitation.role, signingKey: joining.signingKey, boxKey: joining.boxKey),
+                joining.name, pairing.invitation.words(signingKey: joining.signingKey, boxKey: joining.boxKey)
             )
         } catch {
             // The device that joined did not have the link, or the invitation is used up: it is no longer valid.
@@ -111,7 +112,7 @@ extension HouseholdService {
             id: pairing.invitation.id.description, state: pairing.joining == nil ? .waiting : .joined,
             expiresInSeconds: max(0, (pairing.expires - time.now().elapsed).wholeSecondsRoundedUp),
             name: pairing.joining?.name, device: pairing.joining?.member.id.description,
-            role: pairing.joining.map { HubDeviceRole($0.member.role) })
+            role: pairing.joining.map { HubDeviceRole($0.member.role) }, words: pairing.joining?.words)
     }
 
     func endPairing(_ text: String) async throws {
