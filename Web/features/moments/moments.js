@@ -2,13 +2,12 @@
 import { recordKey } from "../../formats/record-key.js";
 import { ringKind } from "../../crypto/ring.js";
 import { CompanionError } from "../../household/errors.js";
-import { onThisDay, statistics } from "./moment-queries.js";
 import { dayOf, momentBody, photoHash, trashSeconds } from "../../formats/moment-format.js";
-import { MomentIndex } from "./moment-index.js";
 import { stagedPhoto } from "../../sync/photo-staging.js";
 import { textMatcher } from "../../household/text-search.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
+/** @typedef {import("./moment-index.js").MomentIndex} MomentIndex */
 /**
  * As a note's: `base`, `isWaiting`, `problem`, `signature`.
  * @typedef {MomentContent & { id: string, vault: string, revision: number, base: number, signature: string,
@@ -58,7 +57,7 @@ export class Moments {
         const { keys } = this.device;
         if (!this.#index) {
             this.#stale.clear();
-            const building = MomentIndex.build(this.device);
+            const building = import("./moment-index.js").then(({ MomentIndex }) => MomentIndex.build(this.device));
             this.#index = building;
             building.then(() => this.purge()).catch(() => {});
             building.catch(() => {
@@ -115,11 +114,13 @@ export class Moments {
 
     /** @param {string} [day] "2024-05-17"; absent, today */
     async onThisDay(day = this.#today()) {
+        const { onThisDay } = await import("./moment-queries.js");
         return onThisDay((await this.list()).moments, day);
     }
 
     /** @param {{ together?: string }} [since] the local day that days together are counted from */
     async statistics(since = {}) {
+        const { statistics } = await import("./moment-queries.js");
         return statistics((await this.list()).moments, { together: since.together, today: this.#today() });
     }
 
