@@ -75,15 +75,3 @@ async function receiveKeys(hub, roster, keys) {
     }
     return keys;
 }
-
-/**
- * Removes a device from the hub that was admitted and has no PIN.
- * @param {DeviceSession} device
- */
-export async function forgetUnfinished(device) {
-    const unfinished = await device.store.fact("unfinished",
-        /** @type {{ hub: string, token: Uint8Array } | null} */ (null));
-    if (!unfinished) return;
-    await new HubClient(unfinished.hub, unfinished.token).leave().catch(() => {});
-    await device.store.write({ facts: { unfinished: null } });
-}

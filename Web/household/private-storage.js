@@ -98,6 +98,13 @@ export const hasVaultKey = (ring, vault) =>
     ring.entries.some((entry) => entry.kind === ringKind.vault && entry.vault === vault);
 
 /**
+ * Whether this vault can be opened and sealed now.
+ * @param {DeviceSession} device
+ * @param {string} vault
+ */
+export const isOpen = ({ unlocked }, vault) => unlocked !== null && hasVaultKey(unlocked.ring, vault);
+
+/**
  * Whether this session has a record. Throws CompanionError `locked`.
  * @param {DeviceSession} device
  * @param {string} collection

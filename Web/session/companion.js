@@ -10,10 +10,9 @@ import { eraseEverything } from "./erase.js";
 import { CompanionError } from "../household/errors.js";
 import * as unlock from "../household/unlock.js";
 import { UnlockedKeys } from "../household/keys.js";
-import { forgetUnfinished, pair } from "../household/pairing.js";
+import { forgetUnfinished } from "../household/unfinished-pairing.js";
 import { ingestRecords, ingestDeferred } from "../sync/ingest.js";
 import { sweepStaged } from "../sync/photo-staging.js";
-import { settleKeys } from "../sync/vault-keys.js";
 import { SessionState } from "./session-state.js";
 
 /**
@@ -84,6 +83,7 @@ export class Companion extends SessionState {
      * @param {import("../hub/time.js").Time} time
      */
     static async #ofVault({ database, facts, rootKey, written }, time) {
+        const { settleKeys } = await import("../sync/vault-keys.js");
         const companion = await Companion.#on(database, async (store) => {
             if (written) await store.write({ facts: written });
             const device = new DeviceSession(store, new Tabs(database), time, facts);
@@ -159,6 +159,7 @@ export class Companion extends SessionState {
      */
     async pair(link, name, options) {
         try {
+            const { pair } = await import("../household/pairing.js");
             this.#admitted = await pair(this.device, link, name, options);
         } catch (error) {
             await forgetUnfinished(this.device).catch(() => {});

@@ -1,7 +1,7 @@
 // Resolves a change that the hub refused because it has another version than the one that was changed.
 import { recordKey } from "../formats/record-key.js";
 import { readBody } from "../formats/record-bodies.js";
-import { hasVaultKey } from "../household/private-storage.js";
+import { hasVaultKey, isOpen } from "../household/private-storage.js";
 import { editExclusively } from "./record-editor.js";
 import { momentBody, readMoment } from "../formats/moment-format.js";
 import { checkRecord } from "../formats/record-check.js";
@@ -14,13 +14,6 @@ import { sealedBytes } from "../crypto/signature.js";
 /** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
 /** @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys */
-
-/**
- * Whether this vault can be opened and sealed now.
- * @param {DeviceSession} device
- * @param {string} vault
- */
-export const isOpen = ({ unlocked }, vault) => unlocked !== null && hasVaultKey(unlocked.ring, vault);
 
 /**
  * The hub has an unexpected revision: an older one that this change follows, or another device's.

@@ -8,8 +8,6 @@ import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "../household
 import { checkRecord, RecordRefusal } from "../formats/record-check.js";
 import { restarted, storeFacts, storeSeen } from "./restored-hub.js";
 import { withoutSnapshotBelow } from "./moment-snapshot.js";
-import { checkFormerMemberRecord } from "./former-members.js";
-import { addVaultKeys, checkKeysOfEpoch, epochOf } from "./vault-keys.js";
 import { compare, follows, versionsBefore } from "./versions.js";
 
 /** @typedef {import("../store/store.js").Row} Row */
@@ -195,7 +193,9 @@ async function check(device, record, row, batch, known = row?.record.revision ??
     } catch (error) {
         if (!(error instanceof RecordRefusal) || error.code !== "unknownAuthor") throw error;
         if (device.roster.revoked.has(record.author)) {
-            return device.member ? checkFormerMemberRecord(device.roster, record, row, known) : null;
+            if (!device.member) return null;
+            const { checkFormerMemberRecord } = await import("./former-members.js");
+            return checkFormerMemberRecord(device.roster, record, row, known);
         }
         throw batch.hasFollowedRoster ? error : new RosterNeeded();
     }
@@ -225,6 +225,7 @@ async function look(device, record, batch) {
             // Its box opens only while AppLocker is unlocked.
             if (!device.unlocked?.receivesKeys) throw new KeyMissing();
             if (device.member) {
+                const { addVaultKeys, checkKeysOfEpoch, epochOf } = await import("./vault-keys.js");
                 if (record.epoch > epochOf(device.roster) && !batch.hasFollowedRoster) throw new RosterNeeded();
                 checkKeysOfEpoch(device.roster, record);
                 await addVaultKeys(device.unlocked, record);

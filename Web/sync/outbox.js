@@ -1,14 +1,16 @@
 // Sends pending changes of vaults' records in any tab, once each.
 import { firstBatch } from "./request-batch.js";
 import { HubUnreachable } from "../hub/errors.js";
-import { copyDiverged, isOpen, resolveConflict, settleDiverged } from "./conflicts.js";
-import { resendLost } from "./resend-lost.js";
-import { newestWith, storeFacts, storeSeen, writeToKnownStore } from "./restored-hub.js";
+import { isOpen } from "../household/private-storage.js";
+import { divergedIn, newestWith, storeFacts, storeSeen, writeToKnownStore } from "./restored-hub.js";
 import { withoutSnapshotBelow } from "./moment-snapshot.js";
 import { follows, version, versionsBefore } from "./versions.js";
 import { storedCount } from "../store/store.js";
 
 /** @typedef {import("../store/store.js").Waiting} Waiting */
+
+/** Loaded at the first conflict. */
+const conflicts = () => import("./conflicts.js");
 
 const maximumRetries = 3;
 const secondsOfPush = 86_400;
@@ -25,8 +27,8 @@ export function sendWaiting(device) {
         const parked = new Map();
         do {
             await sendLines(device, parked);
-            await resendLost(device);
-        } while ((await copyDiverged(device)) > 0);
+            if ((await device.store.lost()).length > 0) await (await import("./resend-lost.js")).resendLost(device);
+        } while ((await divergedIn(device)) !== "" && (await (await conflicts()).copyDiverged(device)) > 0);
         for (const why of parked.values()) throw new HubUnreachable("offline", why);
     });
 }
@@ -63,7 +65,7 @@ async function settleDivergedOf(device, batch) {
         const isApart = row && line.record.replaces === row.record.revision && !(await follows(line.record, row))
             && (await version(line.record)) !== (await version(row.record));
         if (!isApart) continue;
-        await settleDiverged(device, line, row.record);
+        await (await conflicts()).settleDiverged(device, line, row.record);
         found = true;
     }
     return found;
@@ -89,7 +91,7 @@ async function settle(device, line, outcome, seen) {
             && (await version(conflict)) === (await version(record));
         return isSame
             ? acknowledge(device, line, conflict.sequence ?? 0, seen)
-            : resolveConflict(device, line, conflict, seen);
+            : (await conflicts()).resolveConflict(device, line, conflict, seen);
     }
     if (outcome.error?.code === "conflict" && record.replaces !== 0) {
         // The hub has lost the record: it is sent as new.

@@ -1,7 +1,6 @@
 // Sends a restored hub the records that it lost, signed by this device, once AppLocker is unlocked. docs/formats.md, "A
 // restored hub".
-import { recordKey } from "../formats/record-key.js";
-import { isOpen } from "./conflicts.js";
+import { isOpen } from "../household/private-storage.js";
 import { CompanionError } from "../household/errors.js";
 import { newestWith, storeFacts, storeSeen, writeToKnownStore } from "./restored-hub.js";
 import { firstBatch } from "./request-batch.js";
@@ -17,27 +16,6 @@ import { storedCount } from "../store/store.js";
 
 /** How often a record is sent in a row. */
 const mostAttempts = 4;
-
-/**
- * Which versions wait to become records of their own.
- * @param {DeviceSession} device
- * @returns {Promise<string>} their signatures
- */
-export const divergedIn = async ({ store }) =>
-    (await store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]))).map(({ signature }) => signature).join();
-
-/**
- * Whether an ingested record requires sending: a version here replaces it, another version becomes a copy, or its keys
- * may open one.
- * @param {DeviceSession} device
- * @param {HubRecord} record
- * @param {string} before what `divergedIn` returned before it was ingested
- */
-export async function callsForSending(device, { collection, id }, before) {
-    const apart = await divergedIn(device);
-    return (await device.store.record(recordKey(collection, id)))?.atHub !== undefined
-        || apart !== before || (collection === "keys" && apart !== "");
-}
 
 /**
  * Throws HubError, HubUnreachable: then it is sent with the next connection.

@@ -1,6 +1,7 @@
 // Detects a hub whose store was restored from a backup, or replaced: records that it may have lost are compared with it
 // and sent again. docs/formats.md, "A restored hub".
 import { isCount } from "../crypto/bytes.js";
+import { recordKey } from "../formats/record-key.js";
 import { HubUnreachable } from "../hub/errors.js";
 import { lostSpan, storedCount } from "../store/store.js";
 import { withoutSnapshot } from "./moment-snapshot.js";
@@ -150,4 +151,25 @@ export async function endComparing(device, seen) {
             ? "."
             : `; ${count === 1 ? "1 record is" : `${count} records are`} missing or older there. Each device sends ` +
                 `its records again.`));
+}
+
+/**
+ * Which versions wait to become records of their own.
+ * @param {DeviceSession} device
+ * @returns {Promise<string>} their signatures
+ */
+export const divergedIn = async ({ store }) =>
+    (await store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]))).map(({ signature }) => signature).join();
+
+/**
+ * Whether an ingested record requires sending: a version here replaces it, another version becomes a copy, or its keys
+ * may open one.
+ * @param {DeviceSession} device
+ * @param {HubRecord} record
+ * @param {string} before what `divergedIn` returned before it was ingested
+ */
+export async function callsForSending(device, { collection, id }, before) {
+    const apart = await divergedIn(device);
+    return (await device.store.record(recordKey(collection, id)))?.atHub !== undefined
+        || apart !== before || (collection === "keys" && apart !== "");
 }

@@ -1,8 +1,7 @@
 // Keeps the device in sync with the hub while one of its tabs is open.
 import { HubError, HubUnreachable } from "../hub/errors.js";
 import { Backoff } from "../hub/time.js";
-import { divergedIn, callsForSending } from "./resend-lost.js";
-import { compareStores, endComparing, isSameStore, restarted } from "./restored-hub.js";
+import { callsForSending, compareStores, divergedIn, endComparing, isSameStore, restarted } from "./restored-hub.js";
 import { sendWaiting } from "./outbox.js";
 import { ingestRecords } from "./ingest.js";
 import { BlobUploader } from "./blob-uploader.js";

@@ -22,7 +22,10 @@ import { ownerTag, sharedVaultID } from "../../sync/vault-keys.js";
 const lifetime = 300;
 const attempts = 4;
 const about = "about";
-export const longestVaultName = 64;
+const longestVaultName = 64;
+
+/** @param {string} name */
+export const cutVaultName = (name) => [...name.trim()].slice(0, longestVaultName).join("");
 
 /** @param {string} typed */
 export const vaultNameProblem = (typed) => (typed === "" ? "A vault needs a name."

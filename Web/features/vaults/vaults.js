@@ -3,8 +3,6 @@
 // docs/formats.md, "Shared vaults".
 import { base64url, randomID, unbase64url, wipe } from "../../crypto/bytes.js";
 import { CompanionError } from "../../household/errors.js";
-import { foundVault, joinVault } from "./joining.js";
-import { longestVaultName, VaultMembership } from "./membership.js";
 
 /** @typedef {import("../../sync/device-session.js").DeviceFacts} DeviceFacts */
 /** @typedef {import("./joining.js").Membership} Membership */
@@ -19,7 +17,8 @@ import { longestVaultName, VaultMembership } from "./membership.js";
  */
 /**
  * An open vault. `id`: its household's. `isRevoked`: another member revoked this device.
- * @typedef {{ id: string, name: string, companion: Companion, membership: VaultMembership, isRevoked: boolean }} Vault
+ * @typedef {{ id: string, name: string, companion: Companion, isRevoked: boolean,
+ *   membership: import("./membership.js").VaultMembership }} Vault
  */
 
 /** @typedef {{ vault: string, name: string }} RemovedMember names */
@@ -105,6 +104,7 @@ export class Vaults extends EventTarget {
 
     /** @param {Map<string, Vault>} open @param {Entry} entry @param {Record<string, unknown>} [written] */
     async #openEntry(open, entry, written) {
+        const { VaultMembership } = await import("./membership.js");
         const facts = {
             hub: entry.hub, household: entry.household, computer: entry.device, device: entry.device,
             name: entry.ownName,
@@ -220,9 +220,11 @@ export class Vaults extends EventTarget {
     async create(name, { ownName } = {}) {
         await this.#requireRoom();
         const { device } = this.main;
+        const { foundVault } = await import("./joining.js");
+        const { cutVaultName } = await import("./membership.js");
         const membership = await foundVault(device, ownName ?? device.paired.name);
-        const vault = await this.#enter(membership, cutName(name));
-        await vault.membership.rename(cutName(name));
+        const vault = await this.#enter(membership, cutVaultName(name));
+        await vault.membership.rename(cutVaultName(name));
         return vault;
     }
 
@@ -234,6 +236,7 @@ export class Vaults extends EventTarget {
     async join(link, { ownName, waiting, signal } = {}) {
         await this.#requireRoom();
         const { device } = this.main;
+        const { joinVault } = await import("./joining.js");
         return this.#enter(await joinVault(device, link, ownName ?? device.paired.name, { waiting, signal }),
             "Shared vault");
     }
@@ -300,6 +303,3 @@ export class Vaults extends EventTarget {
         for (const name of await this.databases.names(`${this.main.name}/`)) await this.databases.remove(name);
     }
 }
-
-/** @param {string} name */
-const cutName = (name) => [...name.trim()].slice(0, longestVaultName).join("");

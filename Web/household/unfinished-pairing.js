@@ -1,0 +1,14 @@
+// A pairing that ended before a PIN was set.
+import { HubClient } from "../hub/client.js";
+
+/**
+ * Removes a device from the hub that was admitted and has no PIN.
+ * @param {DeviceSession} device
+ */
+export async function forgetUnfinished(device) {
+    const unfinished = await device.store.fact("unfinished",
+        /** @type {{ hub: string, token: Uint8Array } | null} */ (null));
+    if (!unfinished) return;
+    await new HubClient(unfinished.hub, unfinished.token).leave().catch(() => {});
+    await device.store.write({ facts: { unfinished: null } });
+}
