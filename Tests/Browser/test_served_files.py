@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 import pages
+from phone import Phone
 
 pytestmark = pytest.mark.computer_is_off
 
@@ -44,3 +45,28 @@ def test_the_documented_comparison_finds_one_changed_byte(computer, tmp_path):
     file.write_bytes(content)
     after = comparison()
     assert after[0] == before[0] and after[1] != before[1], "the changed byte is not detected"
+
+
+def test_the_first_load_fits_its_budget(new_context, computer):
+    """What a new browser fetches for its first page, compressed, with headers (docs/benchmarks.md). The list of files,
+    which the service worker needs, is requested after it."""
+    phone = Phone(new_context, computer)
+    requests = []
+    phone.page.on("requestfinished", lambda request: requests.append(request))
+    phone.page.goto(phone.address)
+    phone.page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
+    sizes = [request.sizes() for request in requests if "/assets.json" not in request.url]
+    size = sum(one["responseHeadersSize"] + one["responseBodySize"] for one in sizes)
+    assert 50 < len(sizes) <= 100, f"{len(sizes)} files"
+    assert 50_000 < size < 150_000, f"{size} bytes"
+
+
+def test_a_screen_without_its_stylesheet_is_not_drawn_until_it_can_be_loaded(phone):
+    page = phone.page
+    page.route("**/styles/vault.css", lambda route: route.abort())
+    phone.go("notes", "Screen unavailable")
+    page.get_by_text("This screen has not been loaded yet").wait_for()
+    page.unroute("**/styles/vault.css")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="Notes", level=1).wait_for()
+    assert page.locator("link[href='/styles/vault.css']").count() == 1

@@ -1,6 +1,5 @@
 // Erases all data of this device after it was removed or revoked.
 import { unmarkPaired } from "../store/page-settings.js";
-import { forgetNotifications } from "../features/notifications/notifications.js";
 
 /**
  * Erases keys, records, drafts, pending changes and uploads, shared vaults, notifications. The app's own files stay:
@@ -14,5 +13,6 @@ export async function eraseEverything({ device, vaults, name }, isRevoked) {
     unmarkPaired(name);
     // The push service may not answer; the hub has ended the subscription, and the worker shows nothing of a device
     // without keys.
-    forgetNotifications().catch((error) => console.warn(error));
+    import("../features/notifications/notifications.js")
+        .then(({ forgetNotifications }) => forgetNotifications()).catch((error) => console.warn(error));
 }

@@ -1,18 +1,19 @@
 // Shows the screens while the companion is unlocked, and one page in every other state.
-import { disguisedLockScreen } from "../features/disguise/disguised-lock-screen.js";
-import { chooseFirstPIN, lockScreen } from "../features/lock-screen/lock-screen.js";
-import { dataLost, revoked, welcome } from "../features/pairing/welcome.js";
 import { invitation, readInvitation } from "../features/vaults/invitation.js";
 import { appIdentity, endPanic, pageTitle, resetIdentity } from "../ui/app-identity.js";
 import { toast } from "../ui/toast.js";
 import { consumePairingLink } from "./pairing-link.js";
+import { showStartFailure } from "./start-failure.js";
 
 const vaultAddress = "settings/vaults?invited";
 
 export class AppSession {
     #companion;
-    #frame;
     #root;
+    /** @type {typeof import("./paired.js") | null} null until a page of a paired device is shown */
+    #paired = null;
+    /** @type {import("./frame.js").Frame | null} */
+    #frame = null;
     /** The pairing link that opened the page, until it is used. */
     #link;
     #shown = "";
@@ -22,14 +23,12 @@ export class AppSession {
 
     /**
      * @param {Companion} companion
-     * @param {import("./frame.js").Frame} frame
      * @param {HTMLElement} root
      * @param {string | null} link
      */
-    constructor(companion, frame, root, link) {
+    constructor(companion, root, link) {
         this.#link = link;
         this.#companion = companion;
-        this.#frame = frame;
         this.#root = root;
         companion.addEventListener("state", () => {
             if (companion.state === "choosingPIN") this.#link = null;
@@ -46,7 +45,8 @@ export class AppSession {
         return state === "locked" || ((state === "lost" || state === "revoked") && !this.#link && !this.#isAsked);
     }
 
-    show() {
+    /** Shows the page of the state; resolves when it is drawn. Never throws. */
+    async show() {
         const { state } = this.#companion;
         const now = this.isDisguised ? `${state}, disguised` : state;
         if (now === this.#shown && !this.#link) return;
@@ -56,29 +56,47 @@ export class AppSession {
         this.#page.abort();
         this.#page = new AbortController();
         for (const dialog of document.querySelectorAll("dialog")) dialog.remove();
-        this.#frame.close();
+        this.#frame?.close();
+        this.#root.replaceChildren();
+        const { signal } = this.#page;
+        try {
+            if (["new", "lost", "revoked"].includes(state) && !this.isDisguised) await this.#drawEntry(state, signal);
+            // In the same task if it was loaded before: in a panic nothing else is painted.
+            else if (this.#paired) this.#drawPaired(this.#paired, state, signal);
+            else {
+                this.#paired = await import("./paired.js");
+                if (!signal.aborted) this.#drawPaired(this.#paired, state, signal);
+            }
+        } catch (error) {
+            if (!signal.aborted) showStartFailure(this.#root, error);
+        }
+    }
+
+    /** @param {Companion["state"]} state @param {AbortSignal} signal */
+    async #drawEntry(state, signal) {
+        const { dataLost, revoked, welcome } = await import("../features/pairing/welcome.js");
+        if (signal.aborted) return;
+        const page = state === "lost" ? dataLost : state === "revoked" ? revoked : welcome;
+        this.#place(page(this.#companion, this.#link, signal));
+    }
+
+    /** @param {typeof import("./paired.js")} paired @param {Companion["state"]} state @param {AbortSignal} signal */
+    #drawPaired({ chooseFirstPIN, disguisedLockScreen, lockScreen, startPaired }, state, signal) {
+        const companion = this.#companion;
+        this.#frame ??= startPaired(companion, this.#root);
         if (state === "unlocked") {
             this.#frame.open();
             if (invitation()) this.#frame.router.go(vaultAddress);
-            return;
-        }
-        const page = this.#pageOf(state, this.#page.signal);
+        } else if (this.isDisguised) {
+            this.#place(disguisedLockScreen(companion, () => this.#showUndisguised(), signal));
+        } else this.#place((state === "choosingPIN" ? chooseFirstPIN : lockScreen)(companion, signal));
+    }
+
+    /** @param {HTMLElement} page */
+    #place(page) {
         document.title = pageTitle();
         this.#root.replaceChildren(page);
         /** @type {HTMLElement | null} */ (page.querySelector("h1"))?.focus({ preventScroll: true });
-    }
-
-    /** @param {Exclude<Companion["state"], "unlocked">} state @param {AbortSignal} signal */
-    #pageOf(state, signal) {
-        const companion = this.#companion;
-        if (this.isDisguised) return disguisedLockScreen(companion, () => this.#showUndisguised(), signal);
-        switch (state) {
-            case "new": return welcome(companion, this.#link, signal);
-            case "choosingPIN": return chooseFirstPIN(companion, signal);
-            case "locked": return lockScreen(companion, signal);
-            case "lost": return dataLost(companion, this.#link, signal);
-            case "revoked": return revoked(companion, this.#link, signal);
-        }
     }
 
     #showUndisguised() {
@@ -97,7 +115,7 @@ export class AppSession {
 
     #answerInvitation() {
         const { state } = this.#companion;
-        if (state === "unlocked") this.#frame.router.go(vaultAddress);
+        if (state === "unlocked") this.#frame?.router.go(vaultAddress);
         else if (state === "new" && appIdentity() === "applocker")
             toast(
                 "This is an invitation to a shared vault. Pair this device with a computer first, then open it again.",

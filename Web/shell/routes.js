@@ -1,4 +1,14 @@
 // The screens by address. Each is loaded when it is first shown, so that the lock screen starts faster.
+import { addStylesheets } from "../ui/stylesheets.js";
+
+const everline = ["vault", "everline", "everline-moment", "everline-editor", "everline-statistics"];
+
+/**
+ * @template Module
+ * @param {string[]} stylesheets
+ * @param {Promise<Module>} module
+ */
+const styled = async (stylesheets, module) => (await Promise.all([module, addStylesheets(stylesheets)]))[0];
 
 /** @param {Companion} companion */
 const waiting = async (companion) => (await companion.household.launches()).length;
@@ -19,15 +29,16 @@ export const routes = [
     },
     {
         address: "notes", label: "Notes", icon: "note", inTabs: true,
-        screen: async (context) => (await import("../features/notes/screen.js")).notes(context),
+        screen: async (context) => (await styled(["vault"], import("../features/notes/screen.js"))).notes(context),
     },
     {
         address: "moments", label: "Everline", icon: "heart", inTabs: true,
-        screen: async (context) => (await import("../features/moments/screen.js")).moments(context),
+        screen: async (context) => (await styled(everline, import("../features/moments/screen.js"))).moments(context),
     },
     {
         address: "photos", label: "Intruder photos", icon: "photo", inTabs: false,
-        screen: async (context) => (await import("../features/intruder-photos/screen.js")).intruderPhotos(context),
+        screen: async (context) =>
+            (await styled(["vault"], import("../features/intruder-photos/screen.js"))).intruderPhotos(context),
     },
     {
         address: "settings", label: "Settings", icon: "settings", inTabs: true,
