@@ -5,6 +5,7 @@ import { AppSession } from "./shell/app-session.js";
 import { consumePairingLink } from "./shell/pairing-link.js";
 import { followIdentity, storeIdentity } from "./ui/app-identity.js";
 import { applyAppearance } from "./ui/appearance.js";
+import { closeDialogsOnBack } from "./ui/modal.js";
 import { coverWhenUnseen } from "./ui/privacy-cover.js";
 import { showStartFailure } from "./shell/start-failure.js";
 import { toast } from "./ui/toast.js";
@@ -15,6 +16,7 @@ const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 async function start() {
     applyAppearance();
     coverWhenUnseen();
+    closeDialogsOnBack();
     const link = consumePairingLink();
     readInvitation();
     const companion = await Companion.open();

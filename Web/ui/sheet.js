@@ -1,6 +1,9 @@
-// Modal questions. A sheet is a <dialog>: the browser keeps the focus in it, and Escape closes it.
+// Modal questions. A sheet is a <dialog>: the browser keeps the focus in it, and Escape closes it, as do Back and, on a
+// phone, a swipe down.
 import { element } from "./element.js";
-import { button, field } from "./parts.js";
+import { showModal } from "./modal.js";
+import { button, field, rows } from "./parts.js";
+import { closeBySwipe } from "./sheet-swipe.js";
 
 /** @typedef {import("./element.js").Child} Child */
 
@@ -24,23 +27,19 @@ export function sheet(title, signal, build) {
             dialog.close();
         };
         dialog.append(
-            element("h2", { class: "sheet-title", id: "sheet-title" }, title),
+            element("div", { class: "sheet-head" }, element("h2", { class: "sheet-title", id: "sheet-title" }, title)),
             ...build(end, closed.signal).flatMap((child) => (child === null
                 || child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)])));
         dialog.addEventListener("click", (event) => {
             if (event.target === dialog && isOutside(dialog, event)) end(null);
         });
-        dialog.addEventListener("close", () => {
-            closed.abort();
-            dialog.remove();
-            resolve(answer);
-        });
+        dialog.addEventListener("close", () => closed.abort());
         signal.addEventListener("abort", () => {
             closed.abort();
             end(null);
         }, { signal: closed.signal });
-        document.body.append(dialog);
-        dialog.showModal();
+        closeBySwipe(dialog, () => end(null), closed.signal);
+        showModal(dialog).then(() => resolve(answer));
     });
 }
 
@@ -64,7 +63,7 @@ export async function ask({ title, text, action, isDanger = false }, signal) {
 }
 
 /**
- * One button for each option.
+ * One row for each option.
  * @template Value
  * @param {string} title
  * @param {{ value: Value, label: string, isDanger?: boolean }[]} options
@@ -73,8 +72,9 @@ export async function ask({ title, text, action, isDanger = false }, signal) {
  */
 export function choose(title, options, signal) {
     return sheet(title, signal, (/** @type {(answer: Value | null) => void} */ end) => [
-        ...options.map(({ value, label, isDanger }) =>
-            button(label, () => end(value), { wide: true, kind: isDanger ? "danger" : "" })),
+        rows(...options.map(({ value, label, isDanger }) =>
+            element("button", { type: "button", class: "row sheet-option", onclick: () => end(value) },
+                element("span", { class: `row-title${isDanger ? " problem" : ""}` }, label)))),
         button("Cancel", () => end(null), { wide: true, kind: "plain" }),
     ]);
 }

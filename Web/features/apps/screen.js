@@ -10,6 +10,7 @@ import { AppsList } from "./list.js";
 import { CommandProgress } from "../../ui/command-progress.js";
 import { chooseComputer, chosenComputer, computerPicker } from "../../ui/computer-choice.js";
 import { lockActions } from "../../ui/computer-actions.js";
+import { redrawAtWidth } from "../../ui/width.js";
 import { noSuchApp, scheduleEditor } from "./schedule-editor.js";
 
 /** @typedef {import("../../formats/record-bodies.js").ComputerApps} ComputerApps */
@@ -35,17 +36,10 @@ export async function apps(context) {
         };
     }
     if (part === "schedule") return schedulePage(context, computer, app);
-    /** @type {string | null} */
-    let shown = app ?? null;
-    wide.addEventListener("change", () => context.go(address(computer.id, shown), { replace: true }), { signal });
+    redrawAtWidth(context, wide);
     if (app && !wide.matches) return detailPage(context, computer, app);
-    return listPage(context, computers, computer, app ?? null, (id) => {
-        shown = id;
-    });
+    return listPage(context, computers, computer, app ?? null);
 }
-
-/** @param {string} computer @param {string | null} app */
-const address = (computer, app) => (app ? `apps/${computer}/${encodeURIComponent(app)}` : "apps");
 
 /** @param {Context} context @param {Computer} computer @param {string} id */
 async function schedulePage(context, computer, id) {
@@ -73,9 +67,8 @@ async function detailPage(context, computer, id) {
  * @param {Computer[]} computers
  * @param {Computer} computer
  * @param {string | null} app shown beside the list
- * @param {(app: string | null) => void} shows
  */
-async function listPage(context, computers, computer, app, shows) {
+async function listPage(context, computers, computer, app) {
     const { companion, signal } = context;
     /** @type {ComputerApps | null} */
     let list = null;
@@ -93,8 +86,7 @@ async function listPage(context, computers, computer, app, shows) {
     /** @param {string} id */
     const select = (id) => {
         chosen = id;
-        shows(id);
-        history.replaceState(null, "", `#/${address(computer.id, id)}`);
+        history.replaceState(null, "", `#/apps/${computer.id}/${encodeURIComponent(id)}`);
         detail = new AppDetail(context, computer, id);
         pane.replaceChildren(detail.element);
         draw();

@@ -1,6 +1,7 @@
 // One photo full screen: a swipe or an arrow key shows the next one; it is exported or deleted only on purpose.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
+import { showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
 import { shareFile } from "../../ui/share-file.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
@@ -123,11 +124,9 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
     dialog.addEventListener("close", () => {
         forget();
         ended.abort();
-        dialog.remove();
     });
     context.signal.addEventListener("abort", () => dialog.close(), { once: true, signal });
-    document.body.append(dialog);
-    dialog.showModal();
+    showModal(dialog);
     show();
 }
 

@@ -1,5 +1,6 @@
 // One photo full screen: zoomed by two fingers or a double tap, the next one by a swipe or a key.
 import { dismantle, element } from "../../ui/element.js";
+import { showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 import { MediumPictures } from "./medium-photos.js";
@@ -77,13 +78,11 @@ export function viewMomentPhoto(context, photos, first, describe, left) {
         const wasOpen = !context.signal.aborted;
         forget();
         ended.abort();
-        dialog.remove();
         dismantle(dialog);
         large.alt = "";
         if (wasOpen) left(index);
     });
     signal.addEventListener("abort", () => dialog.open && dialog.close(), { once: true });
-    document.body.append(dialog);
-    dialog.showModal();
+    showModal(dialog);
     show();
 }

@@ -2,6 +2,7 @@
 import { element } from "../../ui/element.js";
 import { button, empty, iconButton } from "../../ui/parts.js";
 import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
+import { redrawAtWidth } from "../../ui/width.js";
 import { NotesList } from "./list.js";
 import { openNote } from "./detail.js";
 
@@ -12,8 +13,7 @@ const wide = "(min-width: 64rem)";
 export async function notes(context) {
     if (!(await isContentOpen(context.companion))) return lockedContent(context, "Notes", "notes", "lock");
     const media = matchMedia(wide);
-    media.addEventListener("change", () => context.go(location.hash.replace(/^#\//, ""), { replace: true }),
-        { signal: context.signal });
+    redrawAtWidth(context, media);
     const [id] = context.parts;
     if (media.matches) return split(context, id);
     return id ? alone(context, id) : listed(context);

@@ -2,6 +2,7 @@
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, rows, section, tile } from "../../ui/parts.js";
+import { redrawAtWidth } from "../../ui/width.js";
 
 /** @typedef {import("../../ui/icon.js").IconName} IconName */
 
@@ -33,7 +34,7 @@ function menu(context, groups, open) {
  * @returns {Promise<Page>}
  */
 export async function settings(context, groups) {
-    redrawn(context);
+    redrawAtWidth(context, matchMedia(wide));
     const [first] = groups[0].pages;
     if (matchMedia(wide).matches) return beside(context, groups, first.name, first.page);
     const { device } = await context.companion.report();
@@ -42,12 +43,6 @@ export async function settings(context, groups) {
         body: [device && element("p", { class: "settings-own soft", dir: "auto" }, `This is ${device.name}`),
             menu(context, groups, null)],
     };
-}
-
-/** @param {Context} context */
-function redrawn(context) {
-    matchMedia(wide).addEventListener("change", () => context.go(location.hash.replace(/^#\//, ""), { replace: true }),
-        { signal: context.signal });
 }
 
 /**
@@ -76,7 +71,7 @@ async function beside(context, groups, name, page) {
  * @returns {Promise<Page>}
  */
 export async function settingsPage(context, groups, name, page, back = "settings") {
-    redrawn(context);
+    redrawAtWidth(context, matchMedia(wide));
     if (matchMedia(wide).matches) return beside(context, groups, name, page);
     return { back, ...(await page(context)) };
 }

@@ -1,0 +1,133 @@
+"""Sheets and viewers: closed by Back and by a swipe, and kept when the page becomes wider."""
+
+from note_steps import take_photos
+from overview_steps import lift, touch
+from phone import DESKTOP
+from waiting import eventually_equals
+
+DIALOGS = "() => [document.querySelectorAll('dialog[open]').length, history.state?.dialogs ?? 0]"
+
+
+def durations(phone):
+    """Opens the sheet with the durations for the program "diary"; Home is the screen before."""
+    phone.go("apps", "Apps")
+    phone.page.get_by_role("button", name="Unlock diary").click()
+    phone.page.get_by_role("heading", name="Unlock duration").wait_for()
+    return phone.page
+
+
+def at(page, heading, dialogs=0):
+    """Waits until the screen is shown with so many dialogs, each of which has its entry of the history."""
+    page.locator("main").get_by_text(heading, exact=True).first.wait_for(state="attached")
+    eventually_equals(lambda: page.evaluate(DIALOGS), [dialogs, dialogs], "the history has an entry for each dialog")
+
+
+def test_back_closes_a_sheet_and_then_leaves_the_screen(phone):
+    page = durations(phone)
+    at(page, "Apps", 1)
+    page.go_back()
+    at(page, "Apps")
+    page.go_back()
+    at(page, "Home")
+
+
+def test_an_answered_sheet_leaves_nothing_in_the_history(phone):
+    page = durations(phone)
+    page.get_by_role("button", name="5 minutes", exact=True).click()
+    page.locator("dialog .keypad").wait_for()
+    at(page, "Apps", 1)
+    page.keyboard.press("Escape")
+    at(page, "Apps")
+    # Forward to the entry of a closed sheet comes back from there.
+    page.go_forward()
+    at(page, "Apps")
+    page.go_back()
+    at(page, "Home")
+
+
+def test_back_closes_what_is_on_top_of_a_viewer_first(phone):
+    take_photos(phone, 1)
+    phone.go("photos", "Intruder photos")
+    page = phone.page
+    page.locator(".photos-open").first.click()
+    page.locator(".photos-large:not([hidden])").wait_for()
+    page.get_by_role("button", name="Save to this device").click()
+    page.get_by_role("heading", name="Save to this device?").wait_for()
+    at(page, "Intruder photos", 2)
+    page.go_back()
+    page.locator(".sheet").wait_for(state="detached")
+    at(page, "Intruder photos", 1)
+    page.go_back()
+    page.locator(".photos-view").wait_for(state="detached")
+    at(page, "Intruder photos")
+    page.go_back()
+    at(page, "Home")
+
+
+def test_locking_closes_a_sheet_with_its_entry(phone):
+    page = durations(phone)
+    phone.lock()
+    phone.unlock()
+    at(page, "Apps")
+    page.go_back()
+    at(page, "Home")
+
+
+def test_reloading_leaves_the_entry_of_an_open_sheet(phone):
+    page = durations(phone)
+    page.reload()
+    phone.unlock()
+    at(page, "Apps")
+    page.go_back()
+    at(page, "Home")
+
+
+def test_another_address_closes_a_sheet(phone):
+    """As when a notification is tapped. Back then leads to the screen of the sheet, without it."""
+    page = durations(phone)
+    phone.go("alerts", "Alerts")
+    at(page, "Alerts")
+    page.go_back()
+    at(page, "Apps")
+    page.go_back()
+    at(page, "Home")
+
+
+def swipe(phone, node, distance):
+    """From the top of `node`."""
+    box = node.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 12
+    lift(touch(phone, [(x, y + distance * part / 8) for part in range(9)]))
+
+
+def test_a_sheet_closes_by_a_swipe_down(phone):
+    page = durations(phone)
+    phone.picture("sheet")
+    # 10 pixels are a slip of the finger.
+    swipe(phone, page.locator(".sheet"), 10)
+    at(page, "Apps", 1)
+    swipe(phone, page.locator(".sheet"), 160)
+    page.locator(".sheet").wait_for(state="detached")
+    at(page, "Apps")
+
+
+def test_scrolling_a_sheet_does_not_close_it(phone):
+    page = phone.page
+    page.set_viewport_size({"width": 393, "height": 300})
+    durations(phone)
+    page.locator(".sheet-scrolls").evaluate("(sheet) => sheet.scrollTo(0, 120)")
+    box = page.get_by_role("button", name="15 minutes").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + 10
+    lift(touch(phone, [(x, y + 12 * step) for step in range(12)]))
+    page.wait_for_function("() => document.querySelector('.sheet').scrollTop < 120")
+    at(page, "Apps", 1)
+
+
+def test_a_menu_stays_when_the_page_becomes_wide(phone):
+    page = durations(phone)
+    page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    page.wait_for_function("() => matchMedia('(min-width: 68rem)').matches")
+    page.get_by_role("button", name="5 minutes", exact=True).click()
+    phone.confirm()
+    page.get_by_text("Unlocked until").first.wait_for()
+    page.set_viewport_size({"width": 393, "height": 659})
