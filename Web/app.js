@@ -5,6 +5,7 @@ import { AppSession } from "./shell/app-session.js";
 import { consumePairingLink } from "./shell/pairing-link.js";
 import { followIdentity, storeIdentity } from "./ui/app-identity.js";
 import { applyAppearance } from "./ui/appearance.js";
+import { keepFocus } from "./ui/keep-focus.js";
 import { closeDialogsOnBack } from "./ui/modal.js";
 import { coverWhenUnseen } from "./ui/privacy-cover.js";
 import { showStartFailure } from "./shell/start-failure.js";
@@ -17,6 +18,7 @@ async function start() {
     applyAppearance();
     coverWhenUnseen();
     closeDialogsOnBack();
+    keepFocus();
     const link = consumePairingLink();
     readInvitation();
     const companion = await Companion.open();

@@ -14,6 +14,13 @@ const shownFor = 6000;
 /** Longest duration of a command, in milliseconds. */
 const longestCommand = 40_000;
 
+/**
+ * Why no command can be sent now, or null.
+ * @param {Companion} companion
+ */
+export const offlineReason = ({ syncLoop }) => (syncLoop.connection === "waiting"
+    ? "You’re offline. Try again once the hub is reachable." : null);
+
 export class CommandProgress {
     /** @type {CommandState} */
     state = "idle";
@@ -30,10 +37,18 @@ export class CommandProgress {
         this.#companion = companion;
         this.#signal = signal;
         this.changed = changed;
-        this.element = element("p", { class: "command-progress", role: "status", hidden: true },
+        this.element = element("p", { class: "command-progress", role: "status", tabindex: "-1", hidden: true },
             element("span", { class: "command-progress-marks", "aria-hidden": "true" }, ...this.#marks),
             this.#text, this.#end);
         signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
+    }
+
+    /** Asked before the PIN is: whether a command may begin now. If the hub can't be reached, the line says so. */
+    mayBegin() {
+        if (this.isUnderWay) return false;
+        const reason = offlineReason(this.#companion);
+        if (reason) this.#become("failed", reason);
+        return reason === null;
     }
 
     /** Whether its outcome is pending. */
@@ -100,6 +115,15 @@ export class CommandProgress {
         this.#text.textContent = text;
         this.changed();
     }
+}
+
+/**
+ * Not disabled: a keyboard user would lose the focus. Every command refuses to begin while another one is under way.
+ * @param {Iterable<Element>} buttons
+ * @param {CommandProgress} progress
+ */
+export function markBusy(buttons, { isUnderWay }) {
+    for (const node of buttons) node.setAttribute("aria-disabled", String(isUnderWay));
 }
 
 /**

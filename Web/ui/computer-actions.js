@@ -3,7 +3,7 @@ import { element } from "./element.js";
 import { button, section } from "./parts.js";
 import { choose } from "./sheet.js";
 import { named } from "./words.js";
-import { CommandProgress } from "./command-progress.js";
+import { CommandProgress, markBusy } from "./command-progress.js";
 import { appGrants, grantWords } from "./grants.js";
 
 /** @typedef {import("../household/household.js").Computer} Computer */
@@ -21,6 +21,7 @@ export function lockActions(context, computerNow, progress) {
         action: "Lock all",
     }, { lockAll: {} });
     const unlockAll = async () => {
+        if (!progress.mayBegin()) return;
         const grant = await choose("Unlock duration", appGrants, context.signal);
         if (!grant) return;
         await run(context, computerNow, progress, {
@@ -40,7 +41,7 @@ export function lockActions(context, computerNow, progress) {
  */
 async function run(context, computerNow, progress, question, action) {
     const computer = computerNow();
-    if (!computer || progress.isUnderWay) return null;
+    if (!computer || !progress.mayBegin()) return null;
     if (!(await context.confirmUnlock({ ...question, text: question.text(named(computer.name)) }))) return null;
     return progress.send(computer.id, computer.name, action);
 }
@@ -48,8 +49,7 @@ async function run(context, computerNow, progress, question, action) {
 /** @param {Context} context @param {() => Computer | null} computerNow */
 export function quickActions(context, computerNow) {
     const progress = new CommandProgress(context.companion, context.signal, () => {
-        // Not disabled: a keyboard user would lose the focus.
-        for (const node of buttons) node.setAttribute("aria-disabled", String(progress.isUnderWay));
+        markBusy(buttons, progress);
     });
     const { lockAll, unlockAll } = lockActions(context, computerNow, progress);
     const takePhoto = async () => {

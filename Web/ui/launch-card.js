@@ -104,8 +104,6 @@ export class LaunchCard {
         const isOpen = left > 0 && !this.#progress.isUnderWay && !this.#isDone;
         for (const node of this.#buttons) node.disabled = !isOpen || !this.#isAwake;
         this.#hint.hidden = this.isAnswered;
-        // Another launch may follow below, with its own buttons.
-        if (this.#isDone && this.#row.contains(document.activeElement)) this.element.focus({ preventScroll: true });
         this.#row.hidden = this.#badge.hidden = this.#isDone;
     }
 
@@ -128,6 +126,8 @@ export class LaunchCard {
         if (this.#progress.isUnderWay) return;
         this.#ended = null;
         const sending = this.#progress.send(this.#launch.computer, this.#launch.computerName, action);
+        // To the result: the buttons are disabled now, and another launch may follow with its own.
+        this.#progress.element.focus({ preventScroll: true });
         this.tick();
         await sending;
         if (!this.#context.signal.aborted) this.tick();

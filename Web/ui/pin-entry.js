@@ -1,5 +1,6 @@
 // PIN input: a keypad with dots, or a field for letters.
 import { element } from "./element.js";
+import { secondsWords } from "./grants.js";
 import { icon } from "./icon.js";
 import { button } from "./parts.js";
 import { countdown } from "./words.js";
@@ -17,6 +18,8 @@ export class PINEntry {
     #dots = element("div", { class: "dots", "aria-hidden": "true" });
     #count = element("p", { class: "visually-hidden", role: "status" });
     #message = element("p", { class: "problem note", role: "alert" });
+    /** Ticks; a screen reader is only told when the wait begins and ends. */
+    #clock = element("p", { class: "problem note numbers", "aria-hidden": "true", hidden: true });
     #body = element("div", {});
     /** @type {HTMLInputElement} */
     #field = element("input", {
@@ -39,7 +42,7 @@ export class PINEntry {
         // In a sheet it has the focus, so that Enter submits and does not press the first key.
         this.element = element("div", {
             class: "pin-entry", role: "group", "aria-label": "PIN keypad", tabindex: "-1", autofocus: true,
-        }, this.#dots, this.#count, this.#message, this.#body, this.toggle);
+        }, this.#dots, this.#count, this.#message, this.#clock, this.#body, this.toggle);
         document.addEventListener("keydown", (event) => this.#pressed(event), { signal });
         signal.addEventListener("abort", () => this.#clear(), { once: true });
         this.#draw();
@@ -53,15 +56,20 @@ export class PINEntry {
     /** @param {number} seconds */
     wait(seconds) {
         this.#waitsUntil = performance.now() + seconds * 1000;
+        this.#message.replaceChildren("Too many wrong PINs.",
+            element("span", { class: "visually-hidden" }, ` Try again in ${secondsWords(Math.ceil(seconds))}.`));
         this.#tick();
     }
 
     #tick() {
         if (this.#signal.aborted) return;
         const left = (this.#waitsUntil - performance.now()) / 1000;
-        this.showMessage(left > 0 ? `Too many wrong PINs. Try again in ${countdown(left)}.` : "");
+        this.#clock.hidden = left <= 0;
+        this.#clock.textContent = `Try again in ${countdown(left)}.`;
         this.#enable();
-        if (left > 0) setTimeout(() => this.#tick(), 500);
+        if (left > 0) return void setTimeout(() => this.#tick(), 500);
+        this.showMessage("");
+        this.#count.textContent = "You can enter the PIN now.";
     }
 
     #enable() {
@@ -155,17 +163,15 @@ export class PINEntry {
         try {
             await this.#submit(pin);
         } catch (error) {
-            const seconds = /** @type {{ retryAfterSeconds?: number }} */ (error).retryAfterSeconds;
-            if (/** @type {{ code?: string }} */ (error).code === "wait" && seconds) {
-                this.#waitsUntil = performance.now() + seconds * 1000;
-            }
-            this.showMessage(this.explain(error));
+            const { code, retryAfterSeconds } =
+                /** @type {{ code?: string, retryAfterSeconds?: number }} */ (error);
+            if (code === "wait" && retryAfterSeconds) this.wait(retryAfterSeconds);
+            else this.showMessage(this.explain(error));
             this.#shake();
         }
         this.#clear();
         this.#isBusy = false;
         if (this.#signal.aborted) return;
-        if (this.#waitsUntil > performance.now()) this.#tick();
         this.#enable();
         if (this.#isText) this.#field.focus();
     }

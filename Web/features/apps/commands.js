@@ -16,7 +16,7 @@ const shownOthers = 60;
 
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function unlockApp(context, computer, app, progress) {
-    if (progress.isUnderWay) return;
+    if (!progress.mayBegin()) return;
     const grant = await choose("Unlock duration", appGrants, context.signal);
     if (!grant) return;
     const isSure = await context.confirmUnlock({
@@ -28,7 +28,7 @@ export async function unlockApp(context, computer, app, progress) {
 
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function lockApp(context, computer, app, progress) {
-    if (progress.isUnderWay) return;
+    if (!progress.mayBegin()) return;
     const isSure = await context.confirmUnlock({
         title: `Lock ${named(app.name)}?`, action: "Lock",
         text: `Its unlock on ${named(computer.name)} ends now. The next start requires the passcode.`,
@@ -38,7 +38,7 @@ export async function lockApp(context, computer, app, progress) {
 
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function removeApp(context, computer, app, progress) {
-    if (progress.isUnderWay) return null;
+    if (!progress.mayBegin()) return null;
     const isSure = await context.confirmUnlock({
         title: `Remove ${named(app.name)} from the list?`,
         text: `It then starts without a passcode on ${named(computer.name)}. Its own passcode and schedule are ` +
@@ -56,7 +56,7 @@ export async function removeApp(context, computer, app, progress) {
  * @param {CommandProgress} progress
  */
 export async function changeCategories(context, computer, app, known, progress) {
-    if (progress.isUnderWay) return;
+    if (!progress.mayBegin()) return;
     const chosen = new Set(app.categories);
     const all = [...new Set([...known, ...app.categories])];
     const picked = await sheet("Categories", context.signal, (/** @type {(answer: string[]) => void} */ end) => {
@@ -103,7 +103,7 @@ export async function changeCategories(context, computer, app, known, progress) 
 
 /** @param {Context} context @param {Named} computer @param {Named[]} others @param {CommandProgress} progress */
 export async function addApp(context, computer, others, progress) {
-    if (progress.isUnderWay) return;
+    if (!progress.mayBegin()) return;
     const app = await sheet("Lock another app", context.signal, (/** @type {(answer: Named | null) => void} */ end) => {
         const list = element("div", { class: "card rows apps-others" });
         const status = element("p", { class: "soft note", role: "status" });

@@ -4,7 +4,7 @@ import { badge, button, letter, row, rows, section } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
 import { changeCategories, lockApp, removeApp, unlockApp } from "./commands.js";
 import { stateBadge, stateWords } from "./state.js";
-import { CommandProgress } from "../../ui/command-progress.js";
+import { CommandProgress, markBusy } from "../../ui/command-progress.js";
 import { noSuchApp } from "./schedule-editor.js";
 import { scheduleWords } from "./schedule.js";
 
@@ -25,7 +25,7 @@ export class AppDetail {
         this.#computer = computer;
         this.#id = id;
         this.#progress = new CommandProgress(context.companion, context.signal, () => {
-            for (const node of this.#place.querySelectorAll("button")) node.disabled = this.#progress.isUnderWay;
+            markBusy(this.#place.querySelectorAll("button"), this.#progress);
         });
         this.element = element("div", { class: "apps-detail" }, this.#place, this.#progress.element);
     }
@@ -35,7 +35,7 @@ export class AppDetail {
         const app = list?.apps.find(({ id }) => id === this.#id);
         keyed(this.#place, [app ? { app, categories: list?.categories } : null], () => "only", () => (app
             ? this.#parts(app, list?.categories?.map(({ name }) => name) ?? []) : noSuchApp()));
-        for (const node of this.#place.querySelectorAll("button")) node.disabled = this.#progress.isUnderWay;
+        markBusy(this.#place.querySelectorAll("button"), this.#progress);
     }
 
     /** @param {RemoteApp} app @param {string[]} categories */

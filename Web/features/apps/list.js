@@ -5,7 +5,7 @@ import { empty, iconButton, letter } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
 import { lockApp, unlockApp } from "./commands.js";
 import { stateBadge, stateWords } from "./state.js";
-import { CommandProgress } from "../../ui/command-progress.js";
+import { CommandProgress, markBusy } from "../../ui/command-progress.js";
 import { scheduleWords } from "./schedule.js";
 
 /** @typedef {import("../../formats/record-bodies.js").RemoteApp} RemoteApp */
@@ -70,10 +70,10 @@ export class AppsList {
     #progress(id) {
         let progress = this.#progresses.get(id);
         if (!progress) {
-            progress = new CommandProgress(this.#context.companion, this.#context.signal, () => {
-                const act = progress?.element.parentElement?.querySelector("button");
-                if (act) act.disabled = progress?.isUnderWay ?? false;
-            });
+            /** @type {CommandProgress} */
+            const made = new CommandProgress(this.#context.companion, this.#context.signal, () =>
+                markBusy(made.element.parentElement?.querySelectorAll("button") ?? [], made));
+            progress = made;
             this.#progresses.set(id, progress);
         }
         return progress;
@@ -87,7 +87,7 @@ export class AppsList {
             ? iconButton("lock", `Lock ${name}`, () => lockApp(context, computer, app, progress))
             : app.state === "locked" ? iconButton("unlock", `Unlock ${name}`,
                 () => unlockApp(context, computer, app, progress)) : null;
-        if (act) act.disabled = progress.isUnderWay;
+        if (act) markBusy([act], progress);
         const link = element("a", {
             class: "row apps-link", href: `#/apps/${computer.id}/${encodeURIComponent(app.id)}`,
             "aria-current": isChosen && "true",

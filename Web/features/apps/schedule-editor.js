@@ -2,7 +2,7 @@
 import { element, keyed } from "../../ui/element.js";
 import { banner, button, card, empty, iconButton, section, segments } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
-import { CommandProgress } from "../../ui/command-progress.js";
+import { CommandProgress, markBusy } from "../../ui/command-progress.js";
 import { dayWord, everyDay, presets, problemOf, readSchedule, scheduleWords, writeSchedule } from "./schedule.js";
 
 /** @typedef {import("./schedule.js").Schedule} Schedule */
@@ -108,12 +108,12 @@ export function scheduleEditor(context, computer, app) {
                     more.focus();
                 }))));
     };
-    const progress = new CommandProgress(context.companion, context.signal, () => {
-        save.disabled = progress.isUnderWay;
-    });
+    /** @type {CommandProgress} */
+    const progress = new CommandProgress(context.companion, context.signal, () => markBusy([save], progress));
     const save = button("Save", async () => {
         const wrong = problemOf(schedule);
         if (wrong) return void (problem.textContent = wrong);
+        if (!progress.mayBegin()) return;
         const text = writeSchedule(schedule);
         const isSure = await context.confirmUnlock({
             title: "Save the schedule?",

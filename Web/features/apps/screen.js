@@ -7,7 +7,7 @@ import { addApp } from "./commands.js";
 import { AppDetail } from "./detail.js";
 import { tickStates } from "./state.js";
 import { AppsList } from "./list.js";
-import { CommandProgress } from "../../ui/command-progress.js";
+import { CommandProgress, markBusy } from "../../ui/command-progress.js";
 import { chooseComputer, chosenComputer, computerPicker } from "../../ui/computer-choice.js";
 import { lockActions } from "../../ui/computer-actions.js";
 import { redrawAtWidth } from "../../ui/width.js";
@@ -74,7 +74,7 @@ async function listPage(context, computers, computer, app) {
     let list = null;
     let [words, chosen] = ["", app];
     const progress = new CommandProgress(companion, signal, () => {
-        for (const node of [lock, unlock, add]) node.disabled = progress.isUnderWay || !list;
+        markBusy([lock, unlock, add], progress);
     });
     const { lockAll, unlockAll } = lockActions(context, () => computer, progress);
     const lock = button("Lock all", lockAll, { icon: "lock", kind: "primary" });
@@ -101,7 +101,7 @@ async function listPage(context, computers, computer, app) {
             "It appears once the computer is running and connected to the hub."));
         if (list) sections.show(list, words, chosen);
         detail?.show(list);
-        for (const node of [lock, unlock, add]) node.disabled = progress.isUnderWay || !list;
+        for (const node of [lock, unlock, add]) node.disabled = !list;
     };
     if (wide.matches) {
         if (chosen) {

@@ -1,4 +1,5 @@
 // One photo full screen: a swipe or an arrow key shows the next one; it is exported or deleted only on purpose.
+import { offlineReason } from "../../ui/command-progress.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { showModal } from "../../ui/modal.js";
@@ -111,6 +112,8 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
         const all = photos();
         const index = all.findIndex(({ id }) => id === photo?.id);
         const next = all[index + 1] ?? all[index - 1];
+        const reason = offlineReason(context.companion);
+        if (reason) return void (message.textContent = reason);
         if (!(await remove(photo)) || signal.aborted) return;
         photo = next;
         show();

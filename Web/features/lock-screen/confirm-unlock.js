@@ -1,5 +1,6 @@
 // Asks for the PIN or the passkey before important actions: it unwraps the keys and drops them.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
+import { explainRefusal, pinIsOffline } from "./explain-refusal.js";
 import { element } from "../../ui/element.js";
 import { passkeyComesFirst } from "./unlock-order.js";
 import { button } from "../../ui/parts.js";
@@ -17,10 +18,15 @@ export async function confirmUnlock(companion, { title, text, action }, signal) 
         const entry = new PINEntry({
             go: action, signal: closed, explain: sentenceOf,
             submit: async (pin) => {
-                await companion.confirmWithPIN(pin);
+                try {
+                    await companion.confirmWithPIN(pin);
+                } catch (error) {
+                    throw await explainRefusal(companion, error);
+                }
                 end(true);
             },
         });
+        if (companion.syncLoop.connection === "waiting") entry.showMessage(pinIsOffline);
         const withPasskey = async () => {
             try {
                 if (!passkey) return;

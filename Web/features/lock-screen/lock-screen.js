@@ -7,7 +7,8 @@ import { emblem, entryPage } from "../../ui/entry-page.js";
 import { passkeyComesFirst } from "./unlock-order.js";
 import { button } from "../../ui/parts.js";
 import { PINEntry } from "../../ui/pin-entry.js";
-import { counted, sentenceOf } from "../../ui/words.js";
+import { sentenceOf } from "../../ui/words.js";
+import { explainRefusal } from "./explain-refusal.js";
 
 /** A new page asks for the passkey by itself; after locking it does not. */
 let isFresh = true;
@@ -54,7 +55,7 @@ export function lockScreen(companion, signal) {
             try {
                 await companion.unlockWithPIN(pin);
             } catch (error) {
-                throw await explained(companion, error);
+                throw await explainRefusal(companion, error);
             }
         },
     });
@@ -85,25 +86,3 @@ export function lockScreen(companion, signal) {
     return page;
 }
 
-/**
- * Adds how many attempts are left, and why a PIN needs the hub.
- * @param {Companion} companion
- * @param {unknown} error
- */
-async function explained(companion, error) {
-    const { code, name } = /** @type {{ code?: string, name?: string }} */ (error);
-    if (name === "HubUnreachable" && error instanceof Error) {
-        error.message =
-            "The hub can’t be reached. Unlocking with a PIN needs it, because the hub counts wrong PINs. A passkey "
-                + "works offline.";
-    }
-    if (code === "wrongPIN" && error instanceof Error) {
-        const { failures } = await companion.pinState().catch(() => ({ failures: 0 }));
-        if (failures > 0) {
-            error.message =
-                `The PIN is wrong. ${counted(10 - failures, "try", "tries")} left before this device has `
-                    + `to be paired again.`;
-        }
-    }
-    return error;
-}

@@ -1,0 +1,120 @@
+"""Where the focus goes when a control disappears, and what a screen reader announces."""
+
+import pytest
+
+from overview_steps import command_succeeds, make, start_diary
+from phone import PIN
+from waiting import eventually_equals
+
+FOCUSED = """() => {
+    const node = document.activeElement;
+    return node === document.body ? "body" : node.getAttribute("aria-label") ?? node.innerText.trim();
+}"""
+WRONG = "918273"
+
+
+def focused(page):
+    return page.evaluate(FOCUSED)
+
+
+@pytest.mark.clock
+@pytest.mark.parametrize("answer", ["Approve", "Deny"])
+def test_the_focus_goes_to_the_result_of_a_launch(phone, computer, answer):
+    page = phone.page
+    process = start_diary(computer)
+    card = page.locator(".launch")
+    button = card.get_by_role("button", name=answer, exact=True, disabled=False)
+    button.focus()
+    page.keyboard.press("Enter")
+    result = command_succeeds(phone, card)
+    assert focused(page) == result.strip()
+    process.wait(20)
+    # The card disappears with its result.
+    page.clock.fast_forward(6000)
+    card.wait_for(state="detached")
+    eventually_equals(lambda: focused(page) not in ("body", result.strip()), True, "the focus moves on")
+
+
+def test_the_focus_goes_to_the_neighbour_of_a_deleted_alert(phone):
+    page = phone.page
+    make(phone, "alerts", 5)
+    phone.go("alerts", "Alerts")
+    page.get_by_role("button", name="Delete alert: App 3").focus()
+    page.keyboard.press("Enter")
+    page.locator(".alert", has_text="App 3").wait_for(state="detached")
+    eventually_equals(lambda: focused(page).startswith("App 2"), True, "the next alert has the focus")
+
+
+def test_the_focus_stays_on_home_when_a_question_is_answered(phone):
+    page = phone.page
+    page.get_by_role("button", name="I have a sheet").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Do you have a recovery sheet?").wait_for(state="detached")
+    eventually_equals(lambda: focused(page) != "body", True, "a neighbour has the focus")
+
+
+def test_a_button_keeps_the_focus_while_its_command_runs(phone):
+    page = phone.page
+    phone.go("apps", "Apps")
+    page.get_by_role("button", name="Lock all", exact=True).focus()
+    page.keyboard.press("Enter")
+    phone.confirm()
+    command_succeeds(phone)
+    assert focused(page) == "Lock all"
+
+
+ANNOUNCED = """() => {
+    window.announced = [];
+    for (const region of document.querySelectorAll("[role=alert], [role=status]")) {
+        new MutationObserver(() => region.textContent && window.announced.push(region.textContent))
+            .observe(region, { childList: true, characterData: true, subtree: true });
+    }
+}"""
+
+
+@pytest.mark.clock
+@pytest.mark.computer_is_off
+def test_a_lockout_is_announced_when_it_begins_and_ends(phone):
+    page = phone.page
+    phone.lock()
+    for left in range(9, 5, -1):
+        phone.type_pin(WRONG)
+        page.get_by_text(f"{left} tries left").wait_for()
+    page.evaluate(ANNOUNCED)
+    phone.type_pin(WRONG)
+    page.get_by_text("Too many wrong PINs.").wait_for()
+    clock = page.get_by_text("Try again in 0:")
+    first = clock.inner_text()
+    page.clock.fast_forward(3000)
+    eventually_equals(lambda: clock.inner_text() != first, True, "the time is counted down")
+    phone.picture("gate-lockout")
+    phone.check()
+    page.clock.fast_forward(60_000)
+    page.get_by_text("You can enter the PIN now.").wait_for()
+    announced = [words for words in page.evaluate("() => announced") if "entered" not in words]
+    assert len(announced) == 2, announced
+    assert announced[0].startswith("Too many wrong PINs. Try again in "), announced
+    assert announced[1] == "You can enter the PIN now."
+
+
+@pytest.mark.computer_is_off
+def test_a_wrong_pin_in_a_sheet_shows_how_many_tries_are_left(phone):
+    page = phone.page
+    phone.go("home", "Home")
+    page.get_by_role("button", name="Lock all", exact=True).click()
+    page.locator("dialog .keypad").wait_for()
+    phone.type_pin(WRONG)
+    page.locator("dialog").get_by_text("9 tries left").wait_for()
+    phone.type_pin(PIN)
+    page.locator("dialog").wait_for(state="detached")
+
+
+def test_commands_say_that_the_hub_is_unreachable_before_they_ask(phone, computer):
+    page = phone.page
+    page.locator(".home-computer .badge", has_text="Online").wait_for()
+    computer.stop_hub()
+    page.locator(".connection", has_text="Offline").wait_for()
+    for name in ("Lock all", "Unlock all"):
+        page.get_by_role("button", name=name, exact=True).click()
+        page.locator(".command-progress[data-state=failed]", has_text="You’re offline").wait_for()
+        assert page.locator("dialog").count() == 0

@@ -1,0 +1,25 @@
+// Why a PIN was refused, and what follows.
+import { counted } from "../../ui/words.js";
+
+/** The hub counts wrong PINs before it answers. */
+export const pinIsOffline = "You’re offline. Your PIN works again once the hub is reachable.";
+
+/**
+ * Adds how many tries are left, and that a PIN needs the hub.
+ * @param {Companion} companion
+ * @param {unknown} error
+ */
+export async function explainRefusal(companion, error) {
+    if (!(error instanceof Error)) return error;
+    if (error.name === "HubUnreachable") error.message = pinIsOffline;
+    if (/** @type {{ code?: string }} */ (error).code === "wrongPIN") {
+        const state = await companion.pinState().catch(() => null);
+        // While unlocked the hub counts another vault's PIN as right; this must not be visible.
+        const left = state && 10 - Math.max(1, state.failures);
+        if (left !== null) {
+            error.message = `The PIN is wrong. ${counted(left, "try", "tries")} left before this device has to be `
+                + "paired again.";
+        }
+    }
+    return error;
+}
