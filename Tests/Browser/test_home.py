@@ -1,16 +1,20 @@
 """Home, with a real hub and a real AppLocker."""
 
+import re
+
 import pytest
 
+from note_steps import take_photos
 from phone import DESKTOP
-from waiting import eventually
+from waiting import eventually, eventually_equals
+
+WEAK = re.compile("^(Could be stronger|A problem)$")
 
 
 def test_home_shows_the_computer_live(phone):
     page = phone.page
-    page.get_by_role("heading", name="Integrity of this device").wait_for()
     page.locator(".home-computer .badge", has_text="Online").wait_for()
-    assert "Locked apps\n1" in page.locator(".home-facts").inner_text().replace("\n\n", "\n")
+    assert page.locator(".home-status").inner_text().endswith(" · 1 of 1 locked")
     phone.picture("home")
     phone.check()
     phone.becomes("dark")
@@ -19,6 +23,31 @@ def test_home_shows_the_computer_live(phone):
     page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     phone.size = DESKTOP
     phone.picture("home")
+
+
+def test_what_could_be_stronger_is_one_row_that_leads_to_every_check(phone):
+    page = phone.page
+    row = page.get_by_role("link", name=re.compile("could be stronger"))
+    count = int(row.inner_text().split()[0])
+    row.click()
+    page.get_by_role("heading", name="Checks", level=1).wait_for()
+    phone.picture("home-checks")
+    phone.check()
+    assert page.get_by_role("listitem").filter(has=page.get_by_text(WEAK)).count() == count
+    assert page.get_by_role("listitem").filter(has=page.get_by_text("Passed", exact=True)).count() > 3
+    assert page.locator(".home-fact", has_text="Locked apps").inner_text().split()[-1] == "1"
+    page.get_by_role("button", name="Back", exact=True).click()
+    page.get_by_role("heading", name="Home", level=1).wait_for()
+
+
+def test_intruder_photos_are_reached_from_home(phone):
+    page = phone.page
+    row = page.get_by_role("link", name="Intruder photos")
+    assert row.filter(visible=True).locator(".row-end").inner_text() == "None"
+    take_photos(phone, 2)
+    eventually_equals(row.locator(".row-end").inner_text, "2", "their number")
+    row.filter(visible=True).click()
+    page.get_by_role("heading", name="Intruder photos", level=1).wait_for()
 
 
 def test_a_photo_is_taken_from_home(phone):

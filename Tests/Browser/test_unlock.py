@@ -17,7 +17,7 @@ def test_the_first_run_asks_for_a_recovery_sheet_until_there_is_one(phone):
     page.get_by_role("button", name="I have a sheet").click()
     phone.go("alerts", "Alerts")
     phone.go("home", "Home")
-    page.get_by_text("Monitoring", exact=True).wait_for()
+    page.locator(".home-status").wait_for()
     assert page.get_by_role("heading", name="Do you have a recovery sheet?").count() == 0
 
 

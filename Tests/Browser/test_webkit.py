@@ -138,7 +138,7 @@ def test_the_app_pairs_writes_a_note_and_opens_without_a_hub(webkit_browser, com
     person.types_pin()
     person.sees("Repeat the PIN")
     person.types_pin()
-    person.sees("Monitoring")
+    person.sees("Lock the vault")
     person.picture("home")
 
     browser.execute_script(CONSOLE_ERRORS)

@@ -17,9 +17,9 @@ export class PINEntry {
     #signal;
     #dots = element("div", { class: "dots", "aria-hidden": "true" });
     #count = element("p", { class: "visually-hidden", role: "status" });
-    #message = element("p", { class: "problem note", role: "alert" });
-    /** Ticks; a screen reader is only told when the wait begins and ends. */
-    #clock = element("p", { class: "problem note numbers", "aria-hidden": "true", hidden: true });
+    #message = element("span", { role: "alert" });
+    /** Ticks: a screen reader announces only when the wait begins and ends. */
+    #clock = element("span", { class: "numbers", "aria-hidden": "true" });
     #body = element("div", {});
     /** @type {HTMLInputElement} */
     #field = element("input", {
@@ -42,7 +42,8 @@ export class PINEntry {
         // In a sheet it has the focus, so that Enter submits and does not press the first key.
         this.element = element("div", {
             class: "pin-entry", role: "group", "aria-label": "PIN keypad", tabindex: "-1", autofocus: true,
-        }, this.#dots, this.#count, this.#message, this.#clock, this.#body, this.toggle);
+        }, this.#dots, this.#count,
+        element("p", { class: "problem note" }, this.#message, this.#clock), this.#body, this.toggle);
         document.addEventListener("keydown", (event) => this.#pressed(event), { signal });
         signal.addEventListener("abort", () => this.#clear(), { once: true });
         this.#draw();
@@ -64,8 +65,7 @@ export class PINEntry {
     #tick() {
         if (this.#signal.aborted) return;
         const left = (this.#waitsUntil - performance.now()) / 1000;
-        this.#clock.hidden = left <= 0;
-        this.#clock.textContent = `Try again in ${countdown(left)}.`;
+        this.#clock.textContent = left > 0 ? ` Try again in ${countdown(left)}.` : "";
         this.#enable();
         if (left > 0) return void setTimeout(() => this.#tick(), 500);
         this.showMessage("");

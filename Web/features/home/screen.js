@@ -1,4 +1,4 @@
-// Home: pending launches, computers, the latest alerts, and the integrity of this device and the computers.
+// Home: pending launches, the computer with its actions, what could be stronger, intruder photos and the latest blocks.
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { everySecond, live } from "../../ui/live.js";
@@ -6,9 +6,9 @@ import { empty, iconButton, row, rows, section, tile } from "../../ui/parts.js";
 import { ago, named, sentenceOf } from "../../ui/words.js";
 import { mergeAlerts } from "../../household/merge-alerts.js";
 import { chooseComputer, chosenComputer, followPresence, lastSeen } from "../../ui/computer-choice.js";
-import { computerCard, problemsOf } from "./computer.js";
+import { computerCard, weaknessesOf } from "./computer.js";
 import { quickActions } from "../../ui/computer-actions.js";
-import { computerIntegrity, deviceIntegrity } from "./integrity.js";
+import { checks, checksRow } from "./checks.js";
 import { recoveryCheck } from "./recovery.js";
 import { LaunchCard } from "../../ui/launch-card.js";
 
@@ -21,6 +21,7 @@ const lookedThrough = 100;
 /** @type {AppScreen} */
 export async function home(context) {
     const { companion, signal } = context;
+    if (context.parts[0] === "checks") return checks(context);
     const overview = element("div", { class: "home-main" });
     const aside = element("div", { class: "home-side" });
     const refresh = iconButton("refresh", "Refresh", async () => {
@@ -31,16 +32,15 @@ export async function home(context) {
             if (!signal.aborted) context.toast(sentenceOf(error));
         }
     });
-    const blocks = element("div", { class: "home-part" });
-    const device = element("div", { class: "home-part" });
-    const ofComputer = element("div", { class: "home-part" });
-    aside.append(...[await recoveryCheck(context), blocks, ofComputer, device].flatMap((part) => part ?? []));
+    const [checked, photos, blocks] = [0, 1, 2].map(() => element("div", { class: "home-part" }));
+    aside.append(...[await recoveryCheck(context), photos, blocks].flatMap((part) => part ?? []));
     const launches = waitingLaunches(context);
-    const drawComputers = followComputers(context, overview, ofComputer);
+    const drawComputers = followComputers(context, overview);
+    overview.append(checked);
     await Promise.all([
-        drawComputers, launches.ready,
+        drawComputers, launches.ready, checksRow(context, checked),
+        live(companion, ["intruders"], () => drawPhotos(context, photos), signal),
         live(companion, ["events"], () => drawBlocks(context, blocks), signal),
-        deviceIntegrity(context, device),
     ]);
     return {
         title: "Home", actions: [refresh],
@@ -81,12 +81,11 @@ function waitingLaunches(context) {
 }
 
 /**
- * The list of computers if there are several, the chosen one's card and actions, and what it detected about itself.
+ * The list of computers if there are several, the chosen one's card and actions.
  * @param {Context} context
  * @param {HTMLElement} overview
- * @param {HTMLElement} integrity
  */
-async function followComputers(context, overview, integrity) {
+async function followComputers(context, overview) {
     const { companion, signal } = context;
     /** @type {import("../../ui/computer-choice.js").Presence} */
     let presence = new Map();
@@ -110,8 +109,6 @@ async function followComputers(context, overview, integrity) {
         drawn(place, [computers, seen, chosen?.id, minute], () =>
             (chosen ? computerCard(companion, chosen, seen[computers.indexOf(chosen)], computers) : noComputer()));
         actions.hidden = !chosen;
-        drawn(integrity, chosen?.integrity && [chosen.integrity],
-            () => computerIntegrity(context, /** @type {Computer} */ (chosen)));
     };
     const show = async () => {
         const found = await companion.household.computers();
@@ -155,7 +152,7 @@ function computerList(computers, chosen, seen, pick) {
     return section("Computers", [element("div", { class: "card rows", role: "group", "aria-label": "Computers" },
         ...computers.map((computer, index) => {
             const at = seen[index];
-            const problems = problemsOf(computer).length;
+            const problems = weaknessesOf(computer).length;
             return element("button", {
                 class: "row", type: "button", "aria-pressed": String(computer.id === chosen?.id),
                 onclick: () => pick(computer.id),
@@ -167,6 +164,15 @@ function computerList(computers, chosen, seen, pick) {
                         problems ? `, ${problems === 1 ? "1 warning" : `${problems} warnings`}` : "")),
                 computer.id === chosen?.id && icon("check"));
         }))]);
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function drawPhotos({ companion, signal }, place) {
+    const { length } = await companion.intruderPhotos.list();
+    if (signal.aborted) return;
+    place.replaceChildren(rows(row({
+        start: tile("photo"), title: "Intruder photos", end: length ? String(length) : "None", href: "#/photos",
+    })));
 }
 
 /** @param {Context} context @param {HTMLElement} place */
