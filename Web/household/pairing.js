@@ -3,6 +3,7 @@
 import { randomBytes, wipe } from "../crypto/bytes.js";
 import { proofOf, readLink, sealJoin } from "../crypto/invitation.js";
 import { freshPair } from "../crypto/p256.js";
+import { wordsOf } from "../crypto/pairing-words.js";
 import { sha256 } from "../crypto/primitives.js";
 import { KeyRing } from "../crypto/ring.js";
 import { Roster } from "../crypto/roster.js";
@@ -22,8 +23,8 @@ import { checkRecord } from "../formats/record-check.js";
  * @param {DeviceSession} device
  * @param {string} link
  * @param {string} name 1 to 64 bytes
- * @param {{ waiting?: () => void, signal?: AbortSignal }} options `waiting`: the hub has the request, the owner has to
- *   agree
+ * @param {{ waiting?: (words: string[]) => void, signal?: AbortSignal }} options `waiting`: the hub has the request,
+ *   and the owner confirms if the computer shows the same words
  * @returns {Promise<Admitted>}
  */
 export async function pair(device, link, name, { waiting, signal } = {}) {
@@ -40,13 +41,14 @@ export async function pair(device, link, name, { waiting, signal } = {}) {
         hub: invitation.hub, household: invitation.household, computer: invitation.computer, name, token,
         device: await deviceID(signing.point), deviceSecret: randomBytes(32),
     };
-    const sealed = await sealJoin(invitation, { signingKey: signing.point, boxKey: box.point, name });
+    const joining = { signingKey: signing.point, boxKey: box.point, name };
+    const [sealed, words] = [await sealJoin(invitation, joining), await wordsOf(invitation, joining)];
     await device.store.write({ facts: { unfinished: { hub: facts.hub, token } } });
     const hub = new HubClient(facts.hub, token);
     await hub.join(invitation.id,
         { proof: await proofOf(invitation), device: facts.device, tokenHash: await sha256(token), sealed });
     wipe(invitation.secret);
-    waiting?.();
+    waiting?.(words);
     const end = device.time.now() + patience;
     await untilAdmitted(hub, device.time, end, signal, "The owner did not confirm; pair again.");
     const roster = await checkedRoster(hub, facts, signing.point, box.point);

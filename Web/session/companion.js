@@ -155,7 +155,7 @@ export class Companion extends SessionState {
     /**
      * As `pair` in pairing.js; then the state is "choosingPIN", and nothing is kept before `setPIN`.
      * @param {string} link @param {string} name
-     * @param {{ waiting?: () => void, signal?: AbortSignal }} [options]
+     * @param {{ waiting?: (words: string[]) => void, signal?: AbortSignal }} [options]
      */
     async pair(link, name, options) {
         try {

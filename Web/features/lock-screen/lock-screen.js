@@ -18,7 +18,8 @@ export function chooseFirstPIN(companion, signal) {
     isFresh = false;
     const title = element("h1", { class: "entry-page-title", tabindex: "-1" }, "Choose a PIN");
     const text = element("p", { class: "soft" },
-        "At least six digits or letters. It unlocks AppLocker on this device and can’t be reset.");
+        "The computer confirmed this device. Now choose at least six digits or letters here. They unlock AppLocker on "
+            + "this device and can’t be reset.");
     /** @type {string | null} */
     let first = null;
     /** @type {PINEntry} */

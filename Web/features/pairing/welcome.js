@@ -4,56 +4,23 @@ import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, field } from "../../ui/parts.js";
 import { ask } from "../../ui/sheet.js";
-import { sentenceOf } from "../../ui/words.js";
-
-/** A suggested name of this device. */
-function deviceKind() {
-    const agent = navigator.userAgent;
-    if (/iPhone/.test(agent)) return "iPhone";
-    if (/iPad/.test(agent)) return "iPad";
-    if (/Android/.test(agent)) return "Android phone";
-    return "Browser";
-}
+import { joinPage } from "./join-page.js";
 
 /**
- * Without a link: how to get one. With one: a name, then the owner's confirmation at the computer.
+ * Without a link: how to get one.
  * @param {Companion} companion
  * @param {string | null} link
  * @param {AbortSignal} signal
  */
-export function welcome(companion, link, signal) {
-    if (!link) return noLink();
-    const problem = element("p", { class: "problem note", role: "alert" });
-    const submit = element("button", { class: "button button-primary button-wide", type: "submit" },
-        "Pair this device");
-    const waiting = element("p", { class: "soft note", role: "status" });
-    const name = field("Name of this device",
-        { name: "name", value: deviceKind(), maxlength: 40, required: true, autocomplete: "off", dir: "auto" });
-    const form = element("form", {
-        class: "entry-page-form",
-        onsubmit: async (/** @type {Event} */ event) => {
-            event.preventDefault();
-            problem.textContent = "";
-            submit.disabled = true;
-            try {
-                const typed = /** @type {HTMLInputElement} */ (name.lastElementChild).value.trim();
-                await companion.pair(link, typed, {
-                    signal, waiting: () => {
-                        waiting.textContent = "Confirm at the computer, which shows this device’s name.";
-                    },
-                });
-            } catch (error) {
-                problem.textContent = sentenceOf(error);
-            }
-            waiting.textContent = "";
-            submit.disabled = false;
-        },
-    }, name, submit, waiting, problem);
-    return entryPage("Pair with your computer",
-        "This device will show alerts and approve launches. The link works once, for five minutes.", form);
-}
+export const welcome = (companion, link, signal) => (link ? joinPage(companion, link, signal, newLink) : noLink());
 
-function noLink() {
+/**
+ * After the link was used up, or expired.
+ * @param {string} reason
+ */
+const newLink = (reason) => noLink("This link no longer works", reason);
+
+function noLink(title = "Welcome to AppLocker", text = "") {
     const problem = element("p", { class: "problem note", role: "alert" });
     const input = field("Or paste the link here",
         { type: "url", name: "link", placeholder: "https://…/#pair=…", autocomplete: "off" });
@@ -68,11 +35,11 @@ function noLink() {
             else location.hash = typed.slice(hash);
         },
     }, input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
-    return entryPage("Welcome to AppLocker", "",
+    return entryPage(title, text,
         element("ol", { class: "card rows entry-page-steps" },
             ...[["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
                 ["phone", "Scan the code that it shows with this device’s camera."],
-                ["check", "Confirm at the computer, then choose a PIN here."]].map(([name, text]) =>
+                ["check", "Compare three words, confirm at the computer, then choose a PIN here."]].map(([name, text]) =>
                 element("li", { class: "row" }, element("span", { class: "tile" }, icon(/** @type {any} */ (name))),
                     element("span", { class: "row-text" }, text)))),
         form);
