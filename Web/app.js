@@ -34,4 +34,5 @@ async function start() {
     startOffline();
 }
 
-start().catch((error) => showStartFailure(root, error));
+// requirements.js shows why AppLocker can't run here.
+if (!document.documentElement.hasAttribute("data-refused")) start().catch((error) => showStartFailure(root, error));

@@ -53,3 +53,79 @@ def test_a_used_link_leads_to_a_new_one(new_context, computer):
     second.picture("pair-link-used")
     second.check()
     second.quiet()
+
+
+def refused(new_context, site, script="", host="localhost"):
+    """Opens the app with a pairing link, in a browser that `script` changes."""
+    context = new_context(viewport={"width": 393, "height": 659}, service_workers="block")
+    context.add_init_script(script)
+    phone = Phone(new_context, site, context=context, host=host)
+    phone.page.goto(f"{phone.address}/#pair=unused")
+    return phone
+
+
+def shows_nothing_else(phone, title):
+    page = phone.page
+    heading = page.get_by_role("heading", name=title)
+    heading.wait_for()
+    assert heading.evaluate("(node) => node === document.activeElement")
+    assert page.title()
+    assert page.locator("form, input").count() == 0
+    assert page.locator("main").count() == 1
+    phone.check()
+    phone.quiet()
+
+
+def test_an_address_that_is_not_secure_is_refused_with_what_to_do(new_context, site):
+    # Reaches this computer, and no browser trusts it.
+    phone = refused(new_context, site, host="0.0.0.0")
+    assert phone.page.evaluate("() => isSecureContext") is False
+    phone.page.get_by_text("On the computer, run “applocker pair”").wait_for()
+    shows_nothing_else(phone, "This address is not secure")
+    phone.picture("refused-address")
+
+
+def test_a_browser_without_encryption_or_a_database_is_refused_by_what_it_lacks(new_context, site):
+    phone = refused(
+        new_context,
+        site,
+        """Object.defineProperty(Crypto.prototype, "subtle", { value: undefined });
+        Object.defineProperty(window, "indexedDB", { value: null });""",
+    )
+    phone.page.get_by_text("It lacks or blocks: encryption (WebCrypto), a database (IndexedDB).").wait_for()
+    shows_nothing_else(phone, "This browser can’t run this app")
+    phone.picture("refused-browser")
+
+
+def test_a_browser_that_blocks_the_sites_data_is_refused(new_context, site):
+    phone = refused(
+        new_context,
+        site,
+        """const get = () => { throw new DOMException("", "SecurityError"); };
+        Object.defineProperty(window, "localStorage", { get });""",
+    )
+    phone.page.get_by_text("It lacks or blocks: storage for this site (localStorage).").wait_for()
+    # The modules fail as well, which changes nothing.
+    phone.noise.clear()
+    shows_nothing_else(phone, "This browser can’t run this app")
+
+
+def test_a_browser_that_cannot_read_the_modules_is_refused(new_context, site):
+    site.changed["session/companion.js"] = b"export class Companion { a syntax that this browser does not have }"
+    phone = refused(new_context, site)
+    phone.page.get_by_role("heading", name="This browser is too old for this app").wait_for()
+    phone.noise.clear()
+    shows_nothing_else(phone, "This browser is too old for this app")
+
+
+def test_an_app_that_does_not_load_can_be_loaded_again(new_context, site):
+    phone = Phone(new_context, site)
+    page = phone.page
+    page.route("**/companion.js", lambda route: route.abort())
+    page.goto(phone.address)
+    page.get_by_role("heading", name="This app could not be loaded").wait_for()
+    phone.check()
+    page.unroute("**/companion.js")
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
+    phone.quiet()

@@ -163,3 +163,14 @@ def test_the_app_pairs_writes_a_note_and_opens_without_a_hub(webkit_browser, com
     person.sees("Open your notes")
     person.types_pin()
     person.sees("Under the stair")
+
+
+def test_an_address_that_is_not_secure_is_refused_in_webkit(webkit_browser, site):
+    person = Person(webkit_browser)
+    # Reaches this computer, and WebKit does not trust it.
+    webkit_browser.get(f"http://[::ffff:127.0.0.1]:{site.port}/#pair=unused")
+    person.until("return isSecureContext === false;")
+    person.sees("This address is not secure")
+    person.sees("On the computer, run “applocker pair”")
+    assert webkit_browser.execute_script("return document.querySelectorAll('form, input').length;") == 0
+    person.picture("refused-address")

@@ -29,5 +29,6 @@ export function storeError(error) {
     if (name === "VersionError") {
         return new StoreError("elsewhere", "This page is from an older AppLocker; reload it.", error);
     }
-    return new StoreError("unavailable", "This browser does not allow AppLocker to store data.", error);
+    return new StoreError("unavailable",
+        "This browser does not allow AppLocker to store data (IndexedDB). Use a window that is not private.", error);
 }

@@ -39,7 +39,8 @@ function noLink(title = "Welcome to AppLocker", text = "") {
         element("ol", { class: "card rows entry-page-steps" },
             ...[["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
                 ["phone", "Scan the code that it shows with this device’s camera."],
-                ["check", "Compare three words, confirm at the computer, then choose a PIN here."]].map(([name, text]) =>
+                ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
+            ].map(([name, text]) =>
                 element("li", { class: "row" }, element("span", { class: "tile" }, icon(/** @type {any} */ (name))),
                     element("span", { class: "row-text" }, text)))),
         form);
