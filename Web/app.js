@@ -1,8 +1,8 @@
 // Starts AppLocker in this page.
+import { consumePairingLink } from "./features/pairing/pairing-link.js";
 import { readInvitation } from "./features/vaults/invitation.js";
 import { Companion } from "./session/companion.js";
 import { AppSession } from "./shell/app-session.js";
-import { consumePairingLink } from "./shell/pairing-link.js";
 import { followIdentity, storeIdentity } from "./ui/app-identity.js";
 import { applyAppearance } from "./ui/appearance.js";
 import { keepFocus } from "./ui/keep-focus.js";

@@ -2,6 +2,7 @@
 
 import json
 
+import storage
 from phone import Phone
 
 # Opens what the hub was sent, as the computer does, and derives the words from it.
@@ -53,6 +54,81 @@ def test_a_used_link_leads_to_a_new_one(new_context, computer):
     second.picture("pair-link-used")
     second.check()
     second.quiet()
+
+
+IPHONE_AGENT = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+    "Version/18.1 Mobile/15E148 Safari/604.1"
+)
+
+
+def iphone(new_context, computer, standalone):
+    """An iPhone, as far as a page sees it. A tab and the app on the Home Screen have separate storage, so each one is
+    a context of its own."""
+    context = storage.companion_context(
+        new_context, viewport={"width": 393, "height": 659}, user_agent=IPHONE_AGENT, service_workers="block"
+    )
+    context.add_init_script(f"Object.defineProperty(navigator, 'standalone', {{ value: {json.dumps(standalone)} }});")
+    return Phone(new_context, computer, context=context)
+
+
+def test_on_an_iphone_the_app_is_installed_first_and_begins_with_the_unused_link(new_context, computer):
+    link = computer.pair()
+    tab = iphone(new_context, computer, standalone=False)
+    joined = []
+    tab.page.on("request", lambda request: joined.append(request.url) if request.url.endswith("/join") else None)
+    tab.page.goto(link)
+    tab.page.get_by_role("heading", name="Add AppLocker to the Home Screen first").wait_for()
+    tab.page.get_by_text("It continues with this link").wait_for()
+    tab.check()
+    tab.picture("install-first")
+    # As the specification of manifests, WebKit and Chromium use the page's address where there is no start_url.
+    manifest = tab.context.new_cdp_session(tab.page).send("Page.getAppManifest")
+    assert manifest["url"].endswith("/install.webmanifest") and manifest["errors"] == []
+    start = manifest["manifest"]["startUrl"]
+    assert start == link
+    assert joined == []
+    tab.quiet()
+
+    app = iphone(new_context, computer, standalone=True)
+    page = app.page
+    page.goto(start)
+    page.get_by_label("Name of this device").wait_for()
+    assert "#pair=" not in page.url
+    page.get_by_role("button", name="Pair this device").click()
+    page.get_by_role("heading", name="Choose a PIN").wait_for()
+    app.type_pin()
+    page.get_by_role("heading", name="Repeat the PIN").wait_for()
+    app.type_pin()
+    page.get_by_role("heading", name="Home", level=1).wait_for()
+    # The icon keeps its address.
+    for _ in range(2):
+        page.goto("about:blank")
+        page.goto(start)
+        page.get_by_role("heading", name="AppLocker is locked").wait_for()
+        assert "#pair=" not in page.url
+    # Even for a device that has lost its data, the link is none any more.
+    page.evaluate("() => indexedDB.deleteDatabase('applocker')")
+    page.goto("about:blank")
+    page.goto(start)
+    page.get_by_role("heading", name="This browser lost AppLocker’s data").wait_for()
+    app.quiet()
+
+
+def test_a_tab_on_an_iphone_can_be_paired_after_all(new_context, computer):
+    tab = iphone(new_context, computer, standalone=False)
+    page = tab.page
+    page.goto(computer.pair())
+    page.get_by_text("has to be paired again, and this tab gets no notifications").wait_for()
+    page.get_by_role("button", name="Continue in this tab").click()
+    page.get_by_label("Name of this device").wait_for()
+    assert "#pair=" not in page.url
+    assert page.evaluate("() => document.querySelector('link[rel=manifest]').getAttribute('href')") == (
+        "/app.webmanifest"
+    )
+    page.get_by_role("button", name="Pair this device").click()
+    page.get_by_role("heading", name="Choose a PIN").wait_for()
+    tab.quiet()
 
 
 def refused(new_context, site, script="", host="localhost"):

@@ -35,6 +35,12 @@ def test_every_icon_has_its_declared_size():
         assert size(f"icons/{prefix}favicon-32.png") == (32, 32)
 
 
+def test_the_manifest_of_a_page_with_a_link_differs_only_by_the_start_address():
+    app, install = (json.loads((pages.ROOT / f"Web/{name}.webmanifest").read_text()) for name in ("app", "install"))
+    assert app.pop("start_url") == "/"
+    assert install == app
+
+
 def loaded(tab):
     """Chromium returns no result for a manifest that changes meanwhile."""
     eventually(

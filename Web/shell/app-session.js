@@ -1,11 +1,13 @@
 // Shows the screens while the companion is unlocked, and one page in every other state.
+import { consumePairingLink, forgetPairingLink } from "../features/pairing/pairing-link.js";
 import { invitation, readInvitation } from "../features/vaults/invitation.js";
 import { appIdentity, endPanic, pageTitle, resetIdentity } from "../ui/app-identity.js";
 import { toast } from "../ui/toast.js";
-import { consumePairingLink } from "./pairing-link.js";
 import { showStartFailure } from "./start-failure.js";
 
 const vaultAddress = "settings/vaults?invited";
+/** The states in which a pairing link is used. */
+const unpaired = ["new", "lost", "revoked"];
 
 export class AppSession {
     #companion;
@@ -50,6 +52,7 @@ export class AppSession {
         const { state } = this.#companion;
         const now = this.isDisguised ? `${state}, disguised` : state;
         if (now === this.#shown && !this.#link) return;
+        if (!unpaired.includes(state)) forgetPairingLink();
         if (state === "unlocked") endPanic();
         if (this.#shown !== "" && state === "new") resetIdentity();
         this.#shown = now;
@@ -60,7 +63,7 @@ export class AppSession {
         this.#root.replaceChildren();
         const { signal } = this.#page;
         try {
-            if (["new", "lost", "revoked"].includes(state) && !this.isDisguised) await this.#drawEntry(state, signal);
+            if (unpaired.includes(state) && !this.isDisguised) await this.#drawEntry(state, signal);
             // In the same task if it was loaded before: in a panic nothing else is painted.
             else if (this.#paired) this.#drawPaired(this.#paired, state, signal);
             else {
@@ -109,7 +112,7 @@ export class AppSession {
         if (readInvitation()) this.#answerInvitation();
         const link = consumePairingLink();
         if (!link) return;
-        this.#link = ["new", "lost", "revoked"].includes(this.#companion.state) ? link : null;
+        this.#link = unpaired.includes(this.#companion.state) ? link : null;
         if (this.#link) this.show();
     }
 

@@ -2,7 +2,7 @@
 
 const keys = Object.freeze({
     appearance: "applocker-appearance", identity: "applocker-disguise", panic: "applocker-panic",
-    panicWays: "applocker-panic-ways",
+    panicWays: "applocker-panic-ways", usedLink: "applocker-used-link",
 });
 
 /** @typedef {keyof typeof keys} PageSetting */

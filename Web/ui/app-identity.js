@@ -124,6 +124,10 @@ export function applyIdentity() {
     document.head.append(...head);
 }
 
+/** Until `applyIdentity`, an app added to the Home Screen begins at this address: that manifest has no start_url. */
+export const installFromThisAddress = () =>
+    document.querySelector("link[rel=manifest]")?.setAttribute("href", "/install.webmanifest");
+
 /**
  * Calls `changed` when another tab chose or panicked.
  * @param {() => void} changed

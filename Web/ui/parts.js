@@ -48,6 +48,14 @@ export function section(title, children, { end, foot } = {}) {
 export const card = (...children) =>
     element("div", { class: "card" }, element("div", { class: "card-body" }, ...children));
 
+/**
+ * Numbered steps, each with its picture.
+ * @param {[IconName, string][]} steps
+ */
+export const stepRows = (steps) =>
+    element("ol", { class: "card rows entry-page-steps" }, ...steps.map(([name, text]) =>
+        element("li", { class: "row" }, tile(name), element("span", { class: "row-text" }, text))));
+
 /** @param {...Child} children */
 export const rows = (...children) => element("div", { class: "card rows" }, ...children);
 

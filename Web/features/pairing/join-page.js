@@ -3,6 +3,7 @@ import { element } from "../../ui/element.js";
 import { entryPage, nextStep, replacePage } from "../../ui/entry-page.js";
 import { field } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
+import { markUsed } from "./pairing-link.js";
 
 /** Codes of errors after which the link can't be used again. */
 const usedUp = ["gone", "not_found", "refused", "tooLate", "untrusted"];
@@ -42,10 +43,18 @@ export function joinPage(companion, link, signal, needsNewLink) {
             };
             try {
                 const typed = /** @type {HTMLInputElement} */ (name.lastElementChild).value.trim();
-                await companion.pair(link, typed, { signal, waiting: (words) => show(comparison(words)) });
+                await companion.pair(link, typed, {
+                    signal, waiting: (words) => {
+                        markUsed(link);
+                        show(comparison(words));
+                    },
+                });
             } catch (error) {
                 const sentence = sentenceOf(error);
-                if (usedUp.includes(/** @type {{ code: string }} */ (error).code)) return show(needsNewLink(sentence));
+                if (usedUp.includes(/** @type {{ code: string }} */ (error).code)) {
+                    markUsed(link);
+                    return show(needsNewLink(sentence));
+                }
                 if (shown !== page) show(page);
                 problem.textContent = sentence;
             }

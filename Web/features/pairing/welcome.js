@@ -1,10 +1,11 @@
 // The first page of a device that is not paired.
 import { entryPage } from "../../ui/entry-page.js";
 import { element } from "../../ui/element.js";
-import { icon } from "../../ui/icon.js";
-import { button, field } from "../../ui/parts.js";
+import { button, field, stepRows } from "../../ui/parts.js";
 import { ask } from "../../ui/sheet.js";
+import { installPage } from "./install-page.js";
 import { joinPage } from "./join-page.js";
+import { installsFirst } from "./pairing-link.js";
 
 /**
  * Without a link: how to get one.
@@ -12,7 +13,10 @@ import { joinPage } from "./join-page.js";
  * @param {string | null} link
  * @param {AbortSignal} signal
  */
-export const welcome = (companion, link, signal) => (link ? joinPage(companion, link, signal, newLink) : noLink());
+export function welcome(companion, link, signal) {
+    const page = () => (link ? joinPage(companion, link, signal, newLink) : noLink());
+    return installsFirst() ? installPage(link, page) : page();
+}
 
 /**
  * After the link was used up, or expired.
@@ -36,13 +40,11 @@ function noLink(title = "Welcome to AppLocker", text = "") {
         },
     }, input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
     return entryPage(title, text,
-        element("ol", { class: "card rows entry-page-steps" },
-            ...[["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
-                ["phone", "Scan the code that it shows with this device’s camera."],
-                ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
-            ].map(([name, text]) =>
-                element("li", { class: "row" }, element("span", { class: "tile" }, icon(/** @type {any} */ (name))),
-                    element("span", { class: "row-text" }, text)))),
+        stepRows([
+            ["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
+            ["phone", "Scan the code that it shows with this device’s camera."],
+            ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
+        ]),
         form);
 }
 
