@@ -56,6 +56,31 @@ def test_a_used_link_leads_to_a_new_one(new_context, computer):
     second.quiet()
 
 
+def test_a_short_pin_is_chosen_after_its_risk_was_shown(new_context, computer):
+    new = Phone(new_context, computer)
+    page = new.page
+    page.goto(computer.pair())
+    page.get_by_role("button", name="Pair this device").click()
+    page.get_by_role("heading", name="Choose a PIN").wait_for()
+    new.picture("first-pin")
+    new.type_pin("7391")
+    question = page.get_by_role("dialog", name="Use 4 digits?")
+    question.get_by_text("10 of 10,000 PINs before this device must be paired again, a chance of 1 in 1,000").wait_for()
+    new.picture("first-pin-short")
+    new.check()
+    question.get_by_role("button", name="Cancel").click()
+    question.wait_for(state="detached")
+    page.get_by_role("heading", name="Choose a PIN").wait_for()
+    new.type_pin("7391")
+    question.get_by_role("button", name="Use this PIN").click()
+    page.get_by_role("heading", name="Repeat the PIN").wait_for()
+    new.type_pin("7391")
+    page.get_by_role("heading", name="Home", level=1).wait_for()
+    new.lock()
+    new.unlock("7391")
+    new.quiet()
+
+
 IPHONE_AGENT = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
     "Version/18.1 Mobile/15E148 Safari/604.1"

@@ -1,7 +1,7 @@
 // The app's name and icons from outside: AppLocker's or a calculator's. Not secret: read before anything is shown, so
 // that index.html names nothing and nothing flashes.
 import { CompanionError } from "../household/errors.js";
-import { mostDigits } from "../household/pin-rules.js";
+import { mostDigits, usualLength } from "../household/pin-rules.js";
 import { followPageSettings, isMarkedPaired, pageSetting, setPageSetting } from "../store/page-settings.js";
 import { element } from "./element.js";
 
@@ -56,9 +56,11 @@ export function chooseIdentity(chosen) {
  * @param {AppIdentity} [chosen]
  */
 export function checkPINForIdentity(pin, chosen = chosenIdentity()) {
-    if (chosen === "applocker" || (/^\d+$/.test(pin) && pin.length <= mostDigits)) return;
+    if (chosen === "applocker") return;
+    if (/^\d+$/.test(pin) && pin.length >= usualLength && pin.length <= mostDigits) return;
     throw new CompanionError("weakPIN",
-        `A calculator has no letters: it needs a PIN of digits alone, at most ${mostDigits}.`);
+        "A calculator has no letters, and short numbers are calculated every day: it needs a PIN of digits alone, "
+            + `${usualLength} to ${mostDigits}.`);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The calculator that replaces the lock screen while the disguise is on, and how the owner unlocks it.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
 import { checkPIN } from "../../household/pin-rules.js";
-import { isPanic } from "../../ui/app-identity.js";
+import { checkPINForIdentity, isPanic } from "../../ui/app-identity.js";
 import { calculatorPage } from "./calculator-page.js";
 
 /**
@@ -25,6 +25,7 @@ export function disguisedLockScreen(companion, showLockScreen, signal) {
             if (companion.state !== "locked") return;
             // A number that can't be a PIN costs no attempt.
             checkPIN(digits);
+            checkPINForIdentity(digits, "calculator");
             await companion.unlockWithPIN(digits);
         }),
         other: () => alone(async () => {

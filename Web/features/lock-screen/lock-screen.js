@@ -1,9 +1,8 @@
 // The lock screen, and the choice of the first PIN.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
-import { checkPIN } from "../../household/pin-rules.js";
-import { checkPINForIdentity } from "../../ui/app-identity.js";
 import { element } from "../../ui/element.js";
 import { emblem, entryPage } from "../../ui/entry-page.js";
+import { isChosen } from "./choose-pin.js";
 import { passkeyComesFirst } from "./unlock-order.js";
 import { button } from "../../ui/parts.js";
 import { PINEntry } from "../../ui/pin-entry.js";
@@ -18,8 +17,8 @@ export function chooseFirstPIN(companion, signal) {
     isFresh = false;
     const title = element("h1", { class: "entry-page-title", tabindex: "-1" }, "Choose a PIN");
     const text = element("p", { class: "soft" },
-        "The computer confirmed this device. Now choose at least six digits or letters here. They unlock AppLocker on "
-            + "this device and can’t be reset.");
+        "The computer confirmed this device. Now choose a PIN here: six digits or more, or letters. It can’t be "
+            + "reset.");
     /** @type {string | null} */
     let first = null;
     /** @type {PINEntry} */
@@ -27,8 +26,7 @@ export function chooseFirstPIN(companion, signal) {
         go: "Continue", signal, explain: sentenceOf,
         submit: async (pin) => {
             if (first === null) {
-                checkPIN(pin);
-                checkPINForIdentity(pin);
+                if (!(await isChosen(pin, signal))) return;
                 first = pin;
                 title.textContent = "Repeat the PIN";
                 text.textContent = "This avoids typing mistakes.";
@@ -38,7 +36,7 @@ export function chooseFirstPIN(companion, signal) {
             first = null;
             title.textContent = "Choose a PIN";
             if (!same) {
-                text.textContent = "At least six digits or letters.";
+                text.textContent = "Six digits or more, or letters.";
                 return entry.showMessage("The two PINs differ; choose one again.");
             }
             await companion.setPIN(pin);

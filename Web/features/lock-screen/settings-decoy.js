@@ -72,7 +72,7 @@ export function decoyPINPage(context) {
     const { companion, signal, toast, go } = context;
     const steps = pinSteps(context, {
         old: ["Enter your current PIN", "This confirms that it is you."],
-        first: ["Choose the decoy PIN", "At least six digits or letters, not similar to your own PIN."],
+        first: ["Choose the decoy PIN", "Six digits or more, or letters; not similar to your own PIN."],
         again: ["Repeat the decoy PIN", "This avoids typing mistakes."],
     }, async (pin) => {
         await companion.decoy.set(pin);

@@ -1,8 +1,7 @@
 // The settings of the PIN and the passkey.
 import { createPasskey, isAvailable } from "../../household/passkey.js";
-import { checkPIN } from "../../household/pin-rules.js";
-import { checkPINForIdentity } from "../../ui/app-identity.js";
 import { element } from "../../ui/element.js";
+import { isChosen } from "./choose-pin.js";
 import { passkeyComesFirst, setPasskeyComesFirst } from "./unlock-order.js";
 import { row, rows, section, segments, switchRow, tile } from "../../ui/parts.js";
 import { PINEntry } from "../../ui/pin-entry.js";
@@ -153,8 +152,7 @@ export function pinSteps({ companion, signal }, steps, done) {
                 return become("first");
             }
             if (step === "first") {
-                checkPIN(pin);
-                checkPINForIdentity(pin);
+                if (!(await isChosen(pin, signal))) return;
                 first = pin;
                 return become("again");
             }
@@ -173,7 +171,7 @@ export function pinPage(context) {
     const { companion, signal, toast, go } = context;
     const steps = pinSteps(context, {
         old: ["Enter your current PIN", "This confirms that it is you."],
-        first: ["Choose the new PIN", "At least six digits or letters."],
+        first: ["Choose the new PIN", "Six digits or more, or letters."],
         again: ["Repeat the new PIN", "This avoids typing mistakes."],
     }, async (pin) => {
         await companion.setPIN(pin);
