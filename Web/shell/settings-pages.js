@@ -22,7 +22,7 @@ import { syncPage } from "../features/settings/sync.js";
 import { vaultsPage } from "../features/vaults/settings.js";
 
 /** @type {import("../features/settings/screen.js").Group[]} */
-const groups = [
+export const groups = [
     { title: "Security", pages: [
         { name: "unlock", label: "PIN, Face ID and fingerprint", icon: "key", page: unlockPage },
         { name: "decoy", label: "Decoy PIN", icon: "shield", page: decoyPage },
@@ -53,7 +53,7 @@ const groups = [
  * Subpages of the list, by address: the page's name, the page, and the address of its arrow.
  * @type {Record<string, [string, SettingsPage, string]>}
  */
-const inner = {
+export const subpages = {
     "unlock/pin": ["unlock", pinPage, "settings/unlock"],
     "decoy/pin": ["decoy", decoyPINPage, "settings/decoy"],
     "everline/export": ["everline", exportPage, "settings/everline"],
@@ -67,5 +67,6 @@ export function settingsScreen(context) {
     const address = context.parts.join("/");
     const listed = groups.flatMap(({ pages }) => pages).find(({ name }) => name === address);
     if (listed) return settingsPage(context, groups, listed.name, listed.page);
-    return Object.hasOwn(inner, address) ? settingsPage(context, groups, ...inner[address]) : settings(context, groups);
+    return Object.hasOwn(subpages, address)
+        ? settingsPage(context, groups, ...subpages[address]) : settings(context, groups);
 }

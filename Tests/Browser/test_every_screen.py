@@ -1,0 +1,125 @@
+"""Every screen at every size of window and text: nothing overflows, is cut, overlaps or is too small to tap.
+
+With APPLOCKER_PICTURES=FOLDER a picture of each screen at each size is kept there."""
+
+import os
+import pathlib
+import re
+
+from axe_playwright_python.base import AXE_SCRIPT
+
+import every_screen
+from every_screen import opened
+from moment_steps import settled
+from phone import Phone
+
+PROBE = (pathlib.Path(__file__).parent / "support/layout.js").read_text()
+# Window, text in percent of a browser's default size, and the media features of the round.
+SIZES = [
+    (320, 568, 100, {}),
+    (320, 568, 200, {}),
+    (393, 852, 130, {"color_scheme": "dark"}),
+    (393, 852, 310, {}),
+    (852, 393, 100, {}),
+    (852, 393, 200, {}),
+    (393, 852, 100, {"forced_colors": "active"}),
+    (1280, 800, 100, {"contrast": "more"}),
+    (1280, 800, 200, {}),
+    (1920, 1080, 100, {}),
+]
+# Screens are opened at this one.
+OPENED_AT = (393, 852, 100, {})
+PLAIN = {"color_scheme": "light", "forced_colors": "none", "contrast": "no-preference"}
+# What depends on the size of text and on the colours; the tests of each screen apply all rules of axe at one size.
+AXE_SIZES = [(320, 568, 200, {}), (393, 852, 100, {"forced_colors": "active"})]
+AXE_RULES = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size", "meta-viewport"]
+ROOT_SIZE = "(percent) => document.documentElement.style.setProperty('font-size', `${0.16 * percent}px`)"
+
+
+class Walk:
+    def __init__(self, page):
+        self.page, self.found = page, []
+
+    def resized(self, width, height, percent, media):
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(**{**PLAIN, **media})
+        self.page.evaluate(ROOT_SIZE, percent)
+        settled(self.page)
+
+    def look(self, name):
+        """Looks at what is shown at each size, without loading it again."""
+        for size in SIZES:
+            width, height, percent, media = size
+            self.resized(*size)
+            where = f"{name} at {width}×{height}, {percent} %{''.join(f', {key}' for key in media)}"
+            for finding in self.page.evaluate(PROBE, {"isForced": "forced_colors" in media}):
+                self.found.append(f"{where}: {finding}")
+            if size in AXE_SIZES:
+                self.found += [f"{where}: axe, {finding}" for finding in self.axe()]
+            if folder := os.environ.get("APPLOCKER_PICTURES"):
+                file = re.sub(r"[^a-z0-9]+", "-", where.lower())
+                self.page.screenshot(path=pathlib.Path(folder) / f"{file}.png", scale="css")
+        self.resized(*OPENED_AT)
+
+    def axe(self):
+        if not self.page.evaluate("() => 'axe' in window"):
+            self.page.evaluate(AXE_SCRIPT)
+        return self.page.evaluate(
+            """async (rules) => (await axe.run(document, { runOnly: rules, resultTypes: ["violations"] })).violations
+                .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
+                    `${id}: ${html.slice(0, 120)} ${failureSummary.slice(0, 300)}`))""",
+            AXE_RULES,
+        )
+
+    def ends(self):
+        assert not self.found, f"{len(self.found)} findings:\n" + "\n".join(self.found)
+
+
+def test_every_route_and_page_of_the_settings_is_walked(phone):
+    ids = {"computer": "", "moment": "", "words": "", "note": "", "twice": ""}
+    routes, pages = every_screen.addresses(phone)
+    walked = [*every_screen.household_screens(ids), *every_screen.vault_screens(ids)]
+    walked += every_screen.settings_screens(pages)
+    # This address locks the app and has no screen of its own.
+    assert set(routes) - {"lock"} == {screen.address.split("/")[0] for screen in walked}
+    assert len(pages) > 20, pages
+
+
+def test_the_pagesbefore_unlocking_are_right_at_every_size(new_context, computer):
+    stranger = Phone(new_context, computer)
+    walk = Walk(stranger.page)
+    for name in every_screen.entry_pages(stranger):
+        walk.look(name)
+    walk.ends()
+
+
+def test_the_households_screens_are_right_at_every_size(phone):
+    walk = Walk(phone.page)
+    for screen in every_screen.household_screens(every_screen.filled(phone)):
+        opened(phone, screen)
+        walk.look(screen.name)
+    walk.ends()
+
+
+def test_notes_and_moments_are_right_at_every_size(phone):
+    walk = Walk(phone.page)
+    ids = every_screen.filled(phone)
+    phone.go("notes")
+    phone.page.locator("dialog .keypad").wait_for()
+    walk.look("confirmation")
+    phone.confirm()
+    for screen in every_screen.vault_screens(ids):
+        opened(phone, screen)
+        walk.look(screen.name)
+    walk.ends()
+
+
+def test_the_settings_are_right_at_every_size(phone):
+    walk = Walk(phone.page)
+    _, pages = every_screen.addresses(phone)
+    for screen in every_screen.settings_screens(pages):
+        opened(phone, screen)
+        walk.look(screen.name)
+    phone.lock()
+    walk.look("locked")
+    walk.ends()
