@@ -1,7 +1,7 @@
 // A pending launch, and its answer.
-import { element } from "./element.js";
+import { drawing, element } from "./element.js";
 import { icon } from "./icon.js";
-import { button, iconButton, letter } from "./parts.js";
+import { button, letter } from "./parts.js";
 import { choose } from "./sheet.js";
 import { countdown, named } from "./words.js";
 import { CommandProgress } from "./command-progress.js";
@@ -20,11 +20,11 @@ export class LaunchCard {
     #context;
     #launch;
     #progress;
-    #clock = element("span", { class: "launch-clock numbers", role: "timer", "aria-live": "off" });
+    #clock = element("p", { class: "launch-clock note numbers", role: "timer", "aria-live": "off" });
+    /** Drains with the time that is left. */
+    #ring = drawing("circle", { class: "launch-ring-left", cx: 24, cy: 24, r: 22, pathLength: 1 });
     #buttons;
-    #row;
-    #badge = element("span", { class: "badge badge-warning" }, icon("clock"), this.#clock);
-    #hint;
+    #answers;
     #isAwake = false;
     /** Its line disappears after a while. */
     #isDone = false;
@@ -49,28 +49,36 @@ export class LaunchCard {
             { kind: prefer === "deny" ? "" : "primary", icon: "check" });
         const deny = button("Deny", () => this.#deny(),
             { kind: prefer === "deny" ? "danger-strong" : "danger", icon: "cross" });
-        const more = iconButton("more", "Choose the duration", () => this.#more());
-        this.#buttons = prefer === "deny" ? [deny, approve, more] : [approve, deny, more];
+        const length = `for ${secondsWords(launch.defaultGrantSeconds)}`;
+        const more = button(length, () => this.#more(), {
+            class: "button button-plain launch-length", "aria-label": `${length}: choose the duration`,
+        });
+        more.append(icon("down"));
+        this.#buttons = [...(prefer === "deny" ? [deny, approve] : [approve, deny]), more];
         for (const node of this.#buttons) node.disabled = true;
         const timer = setTimeout(() => this.#wake(), wakesAfter);
         signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
-        this.#hint = element("p", { class: "soft note launch-hint" },
-            `Approve unlocks it for ${secondsWords(launch.defaultGrantSeconds)}.`);
         const from = [launch.userName && `by ${named(launch.userName)}`, launch.parentName
             && `from ${named(launch.parentName)}`].filter(Boolean).join(" ");
-        this.#row = element("div", { class: "launch-buttons" }, ...this.#buttons);
+        this.#answers = element("div", { class: "launch-answers" },
+            element("div", { class: "launch-buttons" }, ...this.#buttons.slice(0, 2)), more);
         this.element = element("article", {
             class: "card launch", tabindex: "-1",
             "aria-label": `${named(launch.appName)} is waiting on ${named(launch.computerName)}`,
         },
-            element("div", { class: "launch-head" }, letter(launch.appName),
+            element("div", { class: "launch-head" },
+                element("div", { class: "launch-app" }, letter(launch.appName),
+                    drawing("svg", { class: "launch-ring", viewBox: "0 0 48 48", "aria-hidden": "true" },
+                        drawing("circle", { class: "launch-ring-all", cx: 24, cy: 24, r: 22 }), this.#ring)),
                 element("div", { class: "launch-text" },
                     element("h2", { class: "launch-name", dir: "auto" }, launch.appName),
                     element("p", { class: "soft note launch-who", dir: "auto" },
-                        `waiting to start on ${named(launch.computerName)}`, from && `, ${from}`)),
-                this.#badge),
-            element("p", { class: "launch-path caption soft", dir: "ltr" }, launch.path),
-            this.#row, this.#hint, this.#progress.element);
+                        `waiting to start on ${named(launch.computerName)}`, from && `, ${from}`),
+                    this.#clock)),
+            this.#answers,
+            element("details", { class: "launch-details" }, element("summary", {}, "Details"),
+                element("p", { class: "launch-path caption soft", dir: "ltr" }, launch.path)),
+            this.#progress.element);
         this.tick();
     }
 
@@ -100,11 +108,12 @@ export class LaunchCard {
     /** Called each second. */
     tick() {
         const left = this.#launch.expires - this.#context.companion.now();
-        this.#clock.textContent = countdown(left / 1000);
+        this.#clock.textContent = `${countdown(left / 1000)} left`;
+        const share = left / Math.max(1, this.#launch.expires - this.#launch.clock);
+        this.#ring.style.setProperty("stroke-dashoffset", String(1 - Math.min(1, Math.max(0, share))));
         const isOpen = left > 0 && !this.#progress.isUnderWay && !this.#isDone;
         for (const node of this.#buttons) node.disabled = !isOpen || !this.#isAwake;
-        this.#hint.hidden = this.isAnswered;
-        this.#row.hidden = this.#badge.hidden = this.#isDone;
+        this.#answers.hidden = this.#clock.hidden = this.#isDone;
     }
 
     async #more() {
