@@ -36,7 +36,7 @@ export class Frame {
         this.#tabs = this.routes.map((route) => {
             const count = element("span", { class: "tab-count", hidden: true });
             const link = element("a", { class: `tab${route.inTabs ? "" : " tab-wide"}`, href: `#/${route.address}` },
-                icon(route.icon), element("span", {}, route.label), count);
+                icon(route.icon), element("span", { class: "tab-name" }, route.label), count);
             return { route, link, count };
         });
         const navigation = element("nav", { class: "tabs", "aria-label": "Screens" },
