@@ -1,0 +1,104 @@
+"""Accepted pictures of screens, in Tests/Browser/pictures. They count for the Chromium and the font that they were made
+with."""
+
+import base64
+import json
+import os
+import pathlib
+import socket
+import subprocess
+
+import pytest
+
+FOLDER = pathlib.Path(__file__).parents[1] / "pictures"
+MADE_WITH = FOLDER / "made-with.json"
+# At most so many of 10,000 pixels may differ by more than DISTANCE of 255 in one of their colours.
+MOST, DISTANCE = 10, 32
+
+# What depends on the hour, on this computer and on its journal.
+STILL = """(computer) => {
+    for (const other of document.querySelectorAll(".home-banner, .moment-remembered")) other.remove();
+    for (const one of document.querySelectorAll(".alert")) {
+        if (!/Kontoverwaltung|Firefox|مدير|degraded/.test(one.textContent)) one.remove();
+    }
+    document.querySelector(".launch-ring-left")?.style.setProperty("stroke-dashoffset", "0.4");
+    const words = [[new RegExp(`\\\\b${computer}\\\\b`, "g"), "study"],
+        [/\\d{1,2}:\\d{2}(:\\d{2})? left/, "0:42 left"], [/\\d+ min left/, "14 min left"],
+        [/\\d{1,2}:\\d{2}\\s[AP]M/g, "10:09 AM"], [/(just now|yesterday|\\d+ \\w+ ago)/g, "3 minutes ago"],
+        [/AppLocker \\d+\\.\\d+\\.\\d+/g, "AppLocker 1.0.0"], [/(Yesterday|Today)/g, "Today"],
+    ];
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+        for (const [before, after] of words) texts.currentNode.data = texts.currentNode.data.replace(before, after);
+    }
+}"""
+# Returns how many of 10,000 pixels differ.
+COMPARE = """async ([one, other, distance]) => {
+    const [first, second] = await Promise.all([one, other].map(async (data) => {
+        const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob());
+        const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+        const draw = canvas.getContext("2d", { willReadFrequently: true });
+        draw.drawImage(bitmap, 0, 0);
+        return draw.getImageData(0, 0, bitmap.width, bitmap.height);
+    }));
+    if (first.width !== second.width || first.height !== second.height) return 10_000;
+    let differing = 0;
+    for (let index = 0; index < first.data.length; index += 4) {
+        const away = [0, 1, 2].some((at) => Math.abs(first.data[index + at] - second.data[index + at]) > distance);
+        differing += Number(away);
+    }
+    return Math.ceil((differing * 40_000) / first.data.length);
+}"""
+
+
+def environment(browser):
+    """The version of Chromium, and the file that it draws text with."""
+    font = subprocess.run(["fc-match", "system-ui", "file"], capture_output=True, text=True, check=True).stdout.strip()
+    return {"chromium": browser.version, "font": font}
+
+
+class Pictures:
+    def __init__(self, browser, failures):
+        self.failures = failures
+        self.is_updating = os.environ.get("APPLOCKER_ACCEPT_PICTURES") == "1"
+        self.differing = []
+        now = environment(browser)
+        made_with = json.loads(MADE_WITH.read_text()) if MADE_WITH.exists() else None
+        if self.is_updating:
+            FOLDER.mkdir(exist_ok=True)
+            MADE_WITH.write_text(json.dumps(now, indent=2) + "\n")
+        elif made_with != now:
+            not_shown(f"the accepted pictures were made with {made_with}, and this is {now}")
+        self.page = browser.new_page()
+
+    def look(self, page, name):
+        page.evaluate(STILL, socket.gethostname())
+        page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
+        taken = page.screenshot(animations="disabled", caret="hide", scale="css")
+        file = FOLDER / f"{name}.png"
+        if self.is_updating:
+            file.write_bytes(taken)
+            return
+        accepted = file.read_bytes()
+        both = [base64.b64encode(data).decode() for data in (accepted, taken)]
+        share = self.page.evaluate(COMPARE, [*both, DISTANCE])
+        if share > MOST:
+            self.failures.mkdir(parents=True, exist_ok=True)
+            (self.failures / f"{name}.png").write_bytes(taken)
+            self.differing.append(f"{name}: {share / 100} % of it")
+
+    def end(self):
+        self.page.close()
+        assert not self.differing, (
+            f"{len(self.differing)} screens differ from the accepted pictures: compare {self.failures} with {FOLDER}. "
+            "If they are right, accept them: APPLOCKER_ACCEPT_PICTURES=1 .build/python/bin/pytest Tests/Browser -k "
+            f"accepted_picture\n{chr(10).join(self.differing)}"
+        )
+
+
+def not_shown(reason):
+    line = f"NOT SHOWN the companion's accepted pictures: {reason}"
+    if path := os.environ.get("APPLOCKER_NOT_SHOWN"):
+        with open(path, "a") as file:
+            file.write(line + "\n")
+    pytest.skip(line)
