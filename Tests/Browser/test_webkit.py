@@ -42,6 +42,9 @@ console.error = (...words) => {
 };
 """
 
+PROBE = (pathlib.Path(__file__).parent / "support/layout.js").read_text().strip()
+ROOT_SIZE = "document.documentElement.style.setProperty('font-size', `${0.16 * arguments[0]}px`);"
+
 
 @pytest.fixture(scope="session")
 def display():
@@ -174,3 +177,38 @@ def test_an_address_that_is_not_secure_is_refused_in_webkit(webkit_browser, site
     person.sees("On the computer, run “applocker pair”")
     assert webkit_browser.execute_script("return document.querySelectorAll('form, input').length;") == 0
     person.picture("refused-address")
+
+
+def test_the_first_run_is_right_at_each_text_size_in_webkit(webkit_browser, computer):
+    """The pages of test_every_screen.py before unlocking, and the first ones after it."""
+    browser = webkit_browser
+    person = Person(browser)
+    browser.set_window_size(500, 900)
+    assert browser.execute_script("return innerWidth;") <= 500
+    found = []
+
+    def look(name):
+        for percent in (100, 200, 310):
+            browser.execute_script(ROOT_SIZE, percent)
+            findings = browser.execute_script(f"return ({PROBE})({{ isForced: false }});")
+            found.extend(f"{name} at {percent} %: {finding}" for finding in findings)
+        browser.execute_script(ROOT_SIZE, 100)
+
+    browser.get(f"http://127.0.0.1:{computer.port}/")
+    person.sees("Welcome to AppLocker")
+    look("welcome")
+    browser.get(computer.pair())
+    person.sees("Pair this device")
+    look("pairing")
+    person.presses("Pair this device")
+    person.sees("Choose a PIN")
+    look("first PIN")
+    person.types_pin()
+    person.sees("Repeat the PIN")
+    person.types_pin()
+    person.sees("Monitoring")
+    for address, text in {"home": "Actions", "alerts": "Today", "apps": "diary", "settings": "Auto-lock"}.items():
+        browser.execute_script(f"location.hash = '#/{address}';")
+        person.sees(text)
+        look(address)
+    assert not found, "\n".join(found)
