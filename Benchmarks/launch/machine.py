@@ -27,7 +27,7 @@ def programs(directory):
     """Compiles the small programs; returns a dictionary of paths. The window watcher is absent without Xlib."""
     place = directory / "programs"
     place.mkdir()
-    flags = {"tiny": ["-static"], "launcher": [], "responder": [], "window-watch": ["-lX11"]}
+    flags = {"tiny": ["-static"], "launcher": [], "responder": [], "started": ["-static"], "window-watch": ["-lX11"]}
     built = {}
     for name, more in flags.items():
         command = ["cc", "-O2", "-o", place / name, SOURCES / f"{name}.c", *more]
