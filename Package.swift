@@ -133,7 +133,14 @@ targets += module("ProcessHardening", in: .system, ["CLinux"], tests: [])
 targets += module("ProcessSpawning", in: .system, ["CLinux"])
 targets += module("HostIntegrity", in: .system, ["CLinux"], tests: ["CLinux"])
 targets += module("QRCode", in: .system, ["CQrencode"], tests: [])
-targets += module("Pictures", in: .system, ["CLinux", "ProcessSpawning"], tests: [])
+targets += module("Pictures", in: .system, ["CLinux", "ProcessSpawning"], tests: ["applocker-picture"])
+// Decodes the pictures that Pictures reads, in a process of its own; optimised also in a debug build, as its libraries are.
+// libheif, whose header it includes, is loaded when it is needed.
+targets.append(
+    .executableTarget(
+        name: "applocker-picture", path: Area.system.sources("applocker-picture"),
+        cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-O2", "-Wall", "-Wextra", "-Werror"])],
+        linkerSettings: ["jpeg", "png16", "webp", "webpdemux", "gif"].map { .linkedLibrary($0) }))
 targets += module("DBus", in: .system, ["CSystemd"], tests: [])
 targets += module(
     "LocalControl", in: .system,
@@ -298,7 +305,8 @@ targets += [
         dependencies: [
             "SystemTestSupport", "TestSupport", "Policy", "ControlAPI", "LocalControl", "Household",
             "HeadlessCompanion", "HubClient",
-            "SealedFormats", "CLinux", "applocker", "applockerd", "applocker-gate", "applocker-hub",
+            "SealedFormats", "CLinux", "applocker", "applocker-picture", "applockerd", "applocker-gate",
+            "applocker-hub",
         ], swiftSettings: strict),
     .testTarget(
         name: "Privileged",

@@ -82,6 +82,20 @@ It is started by the unit applockerd.service, or by "applocker up".""",
         ],
         "0 ended by a signal, 1 could not start or continue.",
     ),
+    ("applocker-picture", "8"): (
+        "decode a photo in a sandbox",
+        "applocker-picture prepare|jpeg|rgb|png FORMAT ORIENTATION [NUMBER...]",
+        """Reads one photo from standard input, which has to be a file, and writes smaller sizes of it to standard output.
+applocker(1) starts it for each photo of a moment; people have no use for it. It opens no file, starts no program and
+connects to nothing once it has begun, whatever the photo contains. HEIC and AVIF need the package libheif1.""",
+        [
+            ("prepare", "The medium size and the thumbnail, as JPEGs."),
+            ("jpeg", "The whole photo, as a JPEG."),
+            ("rgb", "Its pixels within a width and a height."),
+            ("png", "The same, as a PNG."),
+        ],
+        "0 done, 1 the photo can't be decoded; standard error has the reason in one word.",
+    ),
     ("applocker-prompt", "1"): (
         "ask for the passcode in a window",
         "applocker-prompt [--socket PATH]",
@@ -122,6 +136,7 @@ SEE_ALSO = [
     ("applocker-gate", "8"),
     ("applocker-hub", "8"),
     ("applocker-overlay-guard", "8"),
+    ("applocker-picture", "8"),
     ("applocker-prompt", "1"),
     ("applockerd", "8"),
 ]

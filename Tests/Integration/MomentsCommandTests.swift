@@ -3,7 +3,7 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
-/// `applocker moments` against a real AppLocker and the real ffmpeg.
+/// `applocker moments` against a real AppLocker and the real decoder; ffmpeg draws the photos.
 @Suite("The command line: moments")
 struct MomentsCommandTests {
     private static let ffmpeg = "/usr/bin/ffmpeg"
@@ -80,7 +80,7 @@ struct MomentsCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("state/blobs/kept")).isEmpty)
 
         let refused = try await fixture.run("moments", "add", "Bad", "--photo", "/etc/passwd")
-        #expect(refused.status == 2 && refused.errors.contains("JPEG, PNG, WebP or GIF"))
+        #expect(refused.status == 2 && refused.errors.contains("JPEG, HEIC, PNG, WebP, AVIF or GIF"))
         #expect(try await fixture.run("moments", "show", "nothing").status == 4)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path("state/blobs/passing")).isEmpty)
@@ -132,6 +132,29 @@ struct MomentsCommandTests {
         #expect(
             try await fixture.run("moments", "export", out, "--yes", passcodes: [CommandLineFixture.passcode]).status
                 == 2)
+        try await fixture.end()
+    }
+
+    @Test("imports what phones make by its own date, and reports what is reduced or not supported")
+    func importingPhonesPhotos() async throws {
+        let fixture = try await CommandLineFixture()
+        let folder = fixture.directory.path("phone")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("System/PicturesTests/Fixtures")
+        for name in ["turned.heic", "animated.gif"] {
+            try FileManager.default.copyItem(
+                at: fixtures.appendingPathComponent(name), to: URL(fileURLWithPath: folder + "/" + name))
+        }
+        try Data([0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]).write(to: URL(fileURLWithPath: folder + "/raw.dng"))
+        let imported = try await fixture.run(
+            "moments", "import", folder, "--json", passcodes: [CommandLineFixture.passcode])
+        let report = try imported.json()
+        #expect(report["photos"] as? Int == 2 && report["reduced"] as? Int == 1 && report["undated"] as? Int == 1)
+        let left = try #require(report["left"] as? [[String: String]])
+        #expect(left.count == 1 && left[0]["sentence"]?.hasPrefix("TIFF and raw pictures are not supported") == true)
+        let list = try await fixture.run("moments", "list", "--from", "2024-05-17", "--to", "2024-05-17", "--json")
+        #expect((try list.json()["moments"] as? [Any])?.count == 1)
         try await fixture.end()
     }
 

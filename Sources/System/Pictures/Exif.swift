@@ -1,4 +1,4 @@
-/// When and where a picture was taken, from a JPEG's first segments (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures come from
+/// When and where a picture was taken, from a JPEG, HEIC, AVIF or WebP (Exif 2.32, CIPA DC-008; TIFF 6.0). Pictures come from
 /// anywhere: every offset is checked before it is followed, nothing is followed twice, and what is invalid is left out.
 public struct Exif: Equatable, Sendable {
     /// By the clocks there.
@@ -25,9 +25,16 @@ public struct Exif: Equatable, Sendable {
     /// 1 to 8.
     public var orientation = 1
 
-    /// Nil if the file is not a JPEG or has no readable Exif data.
+    /// Nil if the file has no readable Exif data.
     public init?(_ bytes: [UInt8]) {
-        guard let segment = JPEGSegments.exif(in: bytes), let tiff = TIFF(segment),
+        let found: ArraySlice<UInt8>? =
+            switch PictureType(bytes) {
+            case .jpeg: JPEGSegments.exif(in: bytes)
+            case .heic, .avif: HEIFBoxes.exif(in: bytes)
+            case .webp: WebPChunks.exif(in: bytes)
+            case .png, .gif, nil: nil
+            }
+        guard let found, let tiff = TIFF(found),
             let root = tiff.directory(at: tiff.u32(4))
         else { return nil }
         if let found = tiff.number(root[Tag.orientation]), 1...8 ~= found { orientation = found }

@@ -137,9 +137,9 @@ enum JPEGSegments {
 
 /// The chunks of a PNG (ISO/IEC 15948).
 enum PNGChunks {
-    /// What the pixels and their colours need.
+    /// What the pixels, their colours and their animation need.
     private static let needed: Set<String> = [
-        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "sBIT",
+        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "cICP", "sBIT", "acTL", "fcTL", "fdAT",
     ]
 
     /// The same picture without texts, time, other metadata and bytes after its end; nil for a damaged one.

@@ -4,15 +4,17 @@ public struct PreparedPicture: Sendable {
     public let size: PictureSize
     public let type: PictureType
     public let original: [UInt8]
-    /// A JPEG; nil where the original is one that is small enough.
+    /// A JPEG in the colours of the original; nil where that is a JPEG that is small enough.
     public let medium: [UInt8]?
     /// A JPEG.
     public let thumbnail: [UInt8]
     /// The file's metadata.
     public let exif: Exif?
+    /// Whether the file has several pictures, as an animation has, and only the first is kept.
+    public let isReducedToOnePicture: Bool
 }
 
-/// Makes the sizes of pictures, by way of ffmpeg. A value; its calls block.
+/// Makes the sizes of pictures, by way of `applocker-picture`. A value; its calls block.
 public struct PictureMaker: Sendable {
     /// How large the sizes may be.
     public struct Limits: Sendable {
@@ -29,17 +31,12 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    /// Debian's path. Fixed, because the environment's PATH can't be trusted.
-    public static let debianExecutable = "/usr/bin/ffmpeg"
-    /// Of a picture, in pixels: a file of some bytes can claim to be as large as the memory.
-    static let maximumPixels = 200_000_000
-
     private let process: PictureProcess
 
     /// - Parameters:
-    ///   - executable: absolute path of ffmpeg.
+    ///   - executable: absolute path of `applocker-picture`.
     ///   - limit: for each step; then it is killed.
-    public init(executable: String = PictureMaker.debianExecutable, limit: Duration = .seconds(60)) {
+    public init(executable: String, limit: Duration = .seconds(60)) {
         process = PictureProcess(executable: executable, limit: limit, maximumOutput: 256 << 20)
     }
 
@@ -49,154 +46,99 @@ public struct PictureMaker: Sendable {
     public func prepare(
         _ bytes: [UInt8], keepsOriginal: Bool, limits: Limits
     ) throws(PictureError) -> PreparedPicture {
-        guard let type = PictureType(bytes) else {
-            throw PictureError(.notPicture, "This is not a supported photo: JPEG, PNG, WebP or GIF.")
-        }
-        guard type.format != nil else {
-            throw PictureError(
-                .notPicture,
-                "\(type == .heic ? "HEIC" : "AVIF") photos can't be opened on this computer; convert it to JPEG, or add it on a "
-                    + "phone that supports it.")
-        }
-        let exif = type == .jpeg ? Exif(bytes) : nil
-        let orientation = exif?.orientation ?? 1
-        let stored = try PictureSize(of: bytes, type)
-        guard stored.width <= Self.maximumPixels / stored.height else {
-            throw PictureError(.tooLarge, "The picture has more than 200 million pixels; add a smaller one.")
-        }
-        let (originalType, original) =
-            keepsOriginal ? (type, bytes) : try self.original(bytes, type, orientation, stored)
-        let isEnough = originalType == .jpeg && stored.longerSide <= limits.medium
-        // Also where it is not kept: what can't be drawn here is not taken.
-        let drawn = try jpeg(
-            original, originalType, orientation, stored, to: stored.fitting(side: limits.medium), quality: 4)
-        let upright = orientation > 4 ? stored.turned : stored
+        let type = try Self.type(bytes)
+        let exif = Exif(bytes)
+        // Also where the file is kept as it is: what can't be drawn here is not taken.
+        let made = try process.run(
+            "prepare", type, [Self.orientation(exif, type), limits.medium, limits.thumbnail, limits.thumbnailBytes],
+            input: bytes)
+        let (numbers, content) = try Self.split(made, count: 5)
+        let size = PictureSize(width: numbers[0], height: numbers[1])
+        guard content.count == numbers[3] + numbers[4], numbers[4] <= limits.thumbnailBytes else { throw .damaged }
+        let (medium, thumbnail) = (Array(content.prefix(numbers[3])), Array(content.dropFirst(numbers[3])))
+        try Self.check(medium, limits.medium)
+        try Self.check(thumbnail, limits.thumbnail)
+        let (originalType, original) = keepsOriginal ? (type, bytes) : try self.original(bytes, type, exif)
+        let isEnough = originalType == .jpeg && size.longerSide <= limits.medium
         return PreparedPicture(
-            size: upright, type: originalType, original: original, medium: isEnough ? nil : drawn,
-            thumbnail: try thumbnail(drawn, upright.fitting(side: limits.medium), limits), exif: exif)
+            size: size, type: originalType, original: original, medium: isEnough ? nil : medium, thumbnail: thumbnail,
+            exif: exif, isReducedToOnePicture: numbers[2] > 1 && originalType != type)
     }
 
     /// What is kept of a file where it is not kept as it is: of the same file always the same.
     /// - Throws: `PictureError`.
     public func original(of bytes: [UInt8]) throws(PictureError) -> (type: PictureType, bytes: [UInt8]) {
-        guard let type = PictureType(bytes), type.format != nil else { throw .damaged }
-        let orientation = type == .jpeg ? Exif(bytes)?.orientation ?? 1 : 1
-        return try original(bytes, type, orientation, try PictureSize(of: bytes, type))
+        try original(bytes, try Self.type(bytes), Exif(bytes))
     }
 
     private func original(
-        _ bytes: [UInt8], _ type: PictureType, _ orientation: Int, _ size: PictureSize
+        _ bytes: [UInt8], _ type: PictureType, _ exif: Exif?
     ) throws(PictureError) -> (type: PictureType, bytes: [UInt8]) {
-        switch type {
-        case .jpeg: (.jpeg, try Self.whole(JPEGSegments.stripped(bytes, orientation: orientation)))
-        case .png: (.png, try Self.whole(PNGChunks.stripped(bytes)))
-        default: (.jpeg, try jpeg(bytes, type, 1, size, to: size, quality: 2))
-        }
-    }
-
-    private func thumbnail(_ drawn: [UInt8], _ size: PictureSize, _ limits: Limits) throws(PictureError) -> [UInt8] {
-        var side = limits.thumbnail
-        while side >= 32 {
-            for quality in [4, 9, 16] {
-                let made = try jpeg(drawn, .jpeg, 1, size, to: size.fitting(side: side), quality: quality)
-                if made.count <= limits.thumbnailBytes { return made }
+        let orientation = Self.orientation(exif, type)
+        let stripped: [UInt8]? =
+            switch type {
+            case .jpeg: JPEGSegments.stripped(bytes, orientation: orientation)
+            case .png: PNGChunks.stripped(bytes)
+            default: try process.run("jpeg", type, [orientation], input: bytes)
             }
-            side = side * 3 / 4
+        guard let stripped else { throw .damaged }
+        return (type == .png ? .png : .jpeg, stripped)
+    }
+
+    private static func type(_ bytes: [UInt8]) throws(PictureError) -> PictureType {
+        if let type = PictureType(bytes) { return type }
+        if let name = PictureType.unsupportedName(bytes) { throw .unsupported(name) }
+        throw PictureError(.notPicture, "This is not a supported photo: JPEG, HEIC, PNG, WebP, AVIF or GIF.")
+    }
+
+    /// HEIC and AVIF are turned by properties of their own, which libheif applies; a PNG has no turn that is kept.
+    private static func orientation(_ exif: Exif?, _ type: PictureType) -> Int {
+        type == .jpeg || type == .webp ? exif?.orientation ?? 1 : 1
+    }
+
+    /// What the decoder of an attacker's picture writes can't be trusted either.
+    private static func check(_ jpeg: [UInt8], _ side: Int) throws(PictureError) {
+        guard let size = JPEGSegments.size(of: jpeg), 1...side ~= size.longerSide else { throw .damaged }
+    }
+
+    /// The numbers of the first line, none above 2^30, and what follows it.
+    private static func split(
+        _ made: [UInt8], count: Int
+    ) throws(PictureError) -> (numbers: [Int], content: ArraySlice<UInt8>) {
+        guard let end = made.prefix(64).firstIndex(of: UInt8(ascii: "\n")) else { throw .damaged }
+        let numbers = made[..<end].split(separator: UInt8(ascii: " ")).compactMap { word in
+            Int(String(decoding: word, as: UTF8.self)).flatMap { 1...1 << 30 ~= $0 ? $0 : nil }
         }
-        throw .damaged
+        guard numbers.count == count else { throw .damaged }
+        return (numbers, made[(end + 1)...])
     }
 
-    private static func whole(_ bytes: [UInt8]?) throws(PictureError) -> [UInt8] {
-        guard let bytes else { throw .damaged }
-        return bytes
-    }
+    // MARK: Showing
 
-    // MARK: Drawing
-
-    /// - Parameters:
-    ///   - size: as stored.
-    ///   - target: before it is turned.
-    private func jpeg(
-        _ bytes: [UInt8], _ type: PictureType, _ orientation: Int, _ size: PictureSize, to target: PictureSize,
-        quality: Int
-    ) throws(PictureError) -> [UInt8] {
-        let filter = Self.filter(type, orientation, size, target) + "format=yuvj420p"
-        let made = try process.run(
-            Self.reading(type)
-                + [
-                    "-filter_complex", filter, "-frames:v", "1", "-map_metadata", "-1", "-c:v", "mjpeg", "-q:v",
-                    String(quality), "-flags:v", "+bitexact", "-f", "image2pipe", "pipe:1",
-                ], input: bytes)
-        let turned = orientation > 4 ? target.turned : target
-        guard JPEGSegments.size(of: made) == turned else { throw .damaged }
-        return made
-    }
-
-    /// The pixels of a picture that was made here, 3 bytes each, as a terminal shows them.
+    /// The pixels of a picture, 3 bytes each, as a terminal shows them.
     /// - Throws: `PictureError`.
     public func pixels(
         of bytes: [UInt8], fitting most: PictureSize
     ) throws(PictureError) -> (size: PictureSize, rgb: [UInt8]) {
-        let (type, size, target, orientation) = try shown(bytes, most)
-        let rgb = try process.run(
-            Self.reading(type)
-                + [
-                    "-filter_complex", Self.filter(type, orientation, size, target) + "format=rgb24", "-frames:v", "1",
-                    "-f", "rawvideo", "pipe:1",
-                ], input: bytes)
-        let turned = orientation > 4 ? target.turned : target
-        guard rgb.count == turned.width * turned.height * 3 else { throw .damaged }
-        return (turned, rgb)
+        let (numbers, rgb) = try Self.split(try shown("rgb", bytes, most), count: 2)
+        let size = PictureSize(width: numbers[0], height: numbers[1])
+        guard size.width <= most.width, size.height <= most.height, rgb.count == size.width * size.height * 3 else {
+            throw .damaged
+        }
+        return (size, Array(rgb))
     }
 
     /// The same as a PNG.
     /// - Throws: `PictureError`.
     public func png(of bytes: [UInt8], fitting most: PictureSize) throws(PictureError) -> [UInt8] {
-        let (type, size, target, orientation) = try shown(bytes, most)
-        let made = try process.run(
-            Self.reading(type)
-                + [
-                    "-filter_complex", Self.filter(type, orientation, size, target) + "format=rgb24", "-frames:v", "1",
-                    "-map_metadata", "-1", "-c:v", "png", "-flags:v", "+bitexact", "-f", "image2pipe", "pipe:1",
-                ], input: bytes)
+        let made = try shown("png", bytes, most)
         guard PictureType(made) == .png else { throw .damaged }
         return made
     }
 
-    private func shown(
-        _ bytes: [UInt8], _ most: PictureSize
-    ) throws(PictureError) -> (PictureType, PictureSize, target: PictureSize, orientation: Int) {
-        guard let type = PictureType(bytes), type.format != nil else { throw .damaged }
-        let size = try PictureSize(of: bytes, type)
-        let orientation = type == .jpeg ? Exif(bytes)?.orientation ?? 1 : 1
-        return (type, size, size.fitting(orientation > 4 ? most.turned : most), orientation)
+    private func shown(_ command: String, _ bytes: [UInt8], _ most: PictureSize) throws(PictureError) -> [UInt8] {
+        let type = try Self.type(bytes)
+        return try process.run(
+            command, type, [Self.orientation(Exif(bytes), type), most.width, most.height], input: bytes)
     }
-
-    private static func reading(_ type: PictureType) -> [String] {
-        [
-            "-hide_banner", "-nostdin", "-loglevel", "quiet", "-threads", "2", "-filter_complex_threads", "1",
-            "-noautorotate", "-protocol_whitelist", "pipe", "-f", type.format ?? "", "-i", "pipe:0", "-an", "-sn",
-            "-dn",
-        ]
-    }
-
-    /// Scales, puts what is transparent on white, and rotates it upright; ends with a comma.
-    private static func filter(
-        _ type: PictureType, _ orientation: Int, _ size: PictureSize, _ target: PictureSize
-    ) -> String {
-        let scale = target == size ? "" : "scale=\(target.width):\(target.height):flags=area,"
-        var filter = "[0:v:0]\(scale)"
-        if type != .jpeg {
-            filter =
-                "color=c=white:s=\(target.width)x\(target.height)[paper];\(filter)format=rgba[ink];"
-                + "[paper][ink]overlay=format=rgb:shortest=1,"
-        }
-        return filter + (rotations[orientation] ?? "")
-    }
-
-    /// Of Exif's orientations.
-    private static let rotations = [
-        2: "hflip,", 3: "hflip,vflip,", 4: "vflip,", 5: "transpose=0,", 6: "transpose=1,", 7: "transpose=3,",
-        8: "transpose=2,",
-    ]
 }

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import ProcessSpawning
 
-/// One run of ffmpeg on bytes that come from anywhere: without privileges, without a network or a disk of its own, with limits
-/// for time and memory. What it reads is a file of memory, what it writes goes through a pipe.
+/// One run of `applocker-picture` on bytes that come from anywhere: without privileges, with limits for time and memory,
+/// and in a sandbox without files and network. What it reads is a file of memory, what it writes goes through a pipe.
 struct PictureProcess {
     let executable: String
     let limit: Duration
@@ -12,30 +12,33 @@ struct PictureProcess {
 
     /// Blocks until it has ended.
     /// - Throws: `PictureError`.
-    func run(_ arguments: [String], input: [UInt8]) throws(PictureError) -> [UInt8] {
+    func run(_ command: String, _ type: PictureType, _ arguments: [Int], input: [UInt8]) throws(PictureError) -> [UInt8]
+    {
         let source = try Self.memoryFile(input)
         defer { close(source) }
+        let (output, errors): ([UInt8], [UInt8])
         do throws(ConfinedProcessError) {
             let process = try ConfinedProcess(
-                executable: executable, arguments: ["ffmpeg"] + arguments, input: source,
-                confinement: Confinement(processorSeconds: 60, addressSpace: 3 << 30))
+                executable: executable,
+                arguments: ["applocker-picture", command, type.format] + arguments.map(String.init),
+                input: source, confinement: Confinement(processorSeconds: 60, addressSpace: 3 << 30))
             let result = Result { () throws(ConfinedProcessError) in
                 try process.read(within: limit, maximumBytes: maximumOutput)
             }
             if !process.end(within: .seconds(1)) { process.collect() }
-            return try result.get().output.copy()
+            let (made, reason) = try result.get()
+            (output, errors) = (made.copy(), reason)
         } catch {
             throw explained(error)
         }
+        guard errors.isEmpty else { throw PictureError(reason: String(decoding: errors, as: UTF8.self), type) }
+        return output
     }
 
     private func explained(_ error: ConfinedProcessError) -> PictureError {
         switch error {
         case .missing:
-            PictureError(
-                .failed,
-                "ffmpeg is not installed (\(executable)); no picture can be opened without it. Debian's package is ffmpeg."
-            )
+            PictureError(.failed, "\(executable), which opens pictures, is missing; install AppLocker again.")
         case .tookTooLong: PictureError(.tookTooLong, "The picture could not be opened in time; add a smaller one.")
         case .tooMuchOutput: PictureError(.tooLarge, "The picture is too large; add a smaller one.")
         case .failed(_, let code): Self.failed(code)

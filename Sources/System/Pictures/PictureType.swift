@@ -30,15 +30,33 @@ public enum PictureType: String, CaseIterable, Sendable {
         }
     }
 
-    /// ffmpeg's reader for it; nil where it has none that reads from a pipe.
-    var format: String? {
+    /// Its name for people.
+    public var name: String {
         switch self {
-        case .jpeg: "jpeg_pipe"
-        case .png: "png_pipe"
-        case .webp: "webp_pipe"
-        case .gif: "gif"
-        case .heic, .avif: nil
+        case .jpeg: "JPEG"
+        case .png: "PNG"
+        case .webp: "WebP"
+        case .gif: "GIF"
+        case .heic: "HEIC"
+        case .avif: "AVIF"
         }
+    }
+
+    /// Its name for `applocker-picture`.
+    var format: String { String(rawValue.dropFirst("image/".count)) }
+
+    /// The name of another format of pictures, by the file's first bytes; nil for what is no picture.
+    public static func unsupportedName(_ bytes: some Collection<UInt8>) -> String? {
+        let formats: [(start: [UInt8], name: String)] = [
+            ([0x49, 0x49, 0x2A, 0], "TIFF and raw"), ([0x4D, 0x4D, 0, 0x2A], "TIFF and raw"),
+            ([0xFF, 0x0A], "JPEG XL"),
+            ([0, 0, 0, 12] + Array("JXL ".utf8), "JPEG XL"), ([0, 0, 0, 12] + Array("jP  ".utf8), "JPEG 2000"),
+            (Array("8BPS".utf8), "Photoshop"),
+        ]
+        if let format = formats.first(where: { bytes.starts(with: $0.start) }) { return format.name }
+        // Two letters alone don't make it one: the size of its header follows.
+        let isBitmap = bytes.starts(with: Array("BM".utf8)) && bytes.dropFirst(14).starts(with: [40, 0])
+        return isBitmap ? "BMP" : nil
     }
 }
 
@@ -50,7 +68,7 @@ public struct PictureError: Error, Equatable, Sendable, CustomStringConvertible 
         case damaged
         case tooLarge = "too_large"
         case tookTooLong = "took_too_long"
-        /// ffmpeg is missing or can't be started.
+        /// Its decoder is missing or can't be started.
         case failed
     }
 
@@ -64,6 +82,32 @@ public struct PictureError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     public var description: String { sentence }
+
+    /// - Parameter reason: from `applocker-picture`, which may be anything.
+    init(reason: String, _ type: PictureType) {
+        switch reason {
+        case "truncated":
+            self.init(.damaged, "The file is incomplete: its end is missing. Copy it again from where it came from.")
+        case "pixels": self.init(.tooLarge, "The picture has more than 200 million pixels; add a smaller one.")
+        case "memory": self.init(.tooLarge, "The picture takes too much memory; add a smaller one.")
+        case "library":
+            self.init(
+                .notPicture,
+                "\(type.name) photos need libheif, which is not installed; install the package libheif1, and add it again."
+            )
+        case "codec":
+            self.init(
+                .notPicture,
+                "This \(type.name) photo is compressed in a way that libheif can't open; convert it to JPEG.")
+        case "sandbox": self.init(.failed, "The program that opens pictures can't be confined on this computer.")
+        default: self = .damaged
+        }
+    }
+
+    /// - Parameter name: from `PictureType.unsupportedName`.
+    public static func unsupported(_ name: String) -> PictureError {
+        PictureError(.notPicture, "\(name) pictures are not supported; convert it to JPEG.")
+    }
 
     static let damaged = PictureError(
         .damaged, "The picture is damaged; open it in another program and save it again.")

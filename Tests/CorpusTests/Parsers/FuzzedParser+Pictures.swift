@@ -21,10 +21,6 @@ extension FuzzedParser {
             same(JPEGSegments.stripped(stripped, orientation: orientation) ?? [], as: stripped)
         }
         if let stripped = PNGChunks.stripped(bytes) { same(PNGChunks.stripped(stripped) ?? [], as: stripped) }
-        if let type = PictureType(bytes), let size = try? PictureSize(of: bytes, type) {
-            precondition(size.width > 0 && size.height > 0, "an invalid size")
-            precondition(size.fitting(side: 320).longerSide <= 320, "it does not fit")
-        }
     }
 
     /// As a moment, and as a photo whose content it names itself.

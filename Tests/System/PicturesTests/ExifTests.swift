@@ -23,21 +23,31 @@ import Testing
         #expect(exif.longitude == -70.5)
     }
 
+    @Test(arguments: ["turned.heic", "picture.webp"]) func aHEICAndAWebPHaveTheSameMetadataAsAJPEG(_ name: String)
+        throws
+    {
+        let exif = try #require(Exif(try Fixture.bytes(name)))
+        #expect(exif.local == .init(year: 2024, month: 5, day: 17, hour: 18, minute: 30, second: 5))
+        #expect(exif.offset == 120 && abs((exif.longitude ?? 0) - 8.5417) < 1e-5)
+    }
+
     @Test func absentMetadataIsNil() throws {
         #expect(Exif(try Fixture.bytes("silent.jpg")) == nil)
         #expect(Exif(try Fixture.bytes("transparent.png")) == nil)
+        #expect(Exif(try Fixture.bytes("several.heic")) == nil)
         #expect(Exif([]) == nil)
     }
 
     /// Truncated or changed bytes never end the process and never yield an invalid value.
-    @Test func damagedPicturesYieldNoInvalidValues() throws {
-        let whole = try Fixture.bytes("orientation-6.jpg")
+    @Test(arguments: [("orientation-6.jpg", 400), ("turned.heic", 800), ("picture.webp", 1_000)])
+    func damagedPicturesYieldNoInvalidValues(_ name: String, reach: Int) throws {
+        let whole = try Fixture.bytes(name)
         for length in 0..<whole.count { look(Array(whole.prefix(length))) }
         var numbers = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...6, using: &numbers) {
-                bytes[Int.random(in: 0..<400, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
+                bytes[Int.random(in: 0..<reach, using: &numbers)] = UInt8.random(in: 0...255, using: &numbers)
             }
             look(bytes)
         }

@@ -5,10 +5,12 @@ import Testing
 
 @testable import Pictures
 
-/// Smaller sizes of other programs' pictures, made by the real ffmpeg.
+/// Smaller sizes of other programs' pictures.
 @Suite struct PictureMakerTests {
-    private let maker = PictureMaker()
+    private let maker: PictureMaker
     private let limits = PictureMaker.Limits(medium: 48, thumbnail: 32, thumbnailBytes: 16_384)
+
+    init() throws { maker = PictureMaker(executable: try BuiltProducts.path("applocker-picture")) }
 
     /// The colours in the middle of the four quarters.
     private func quarters(_ bytes: [UInt8]) throws -> [String] {
@@ -26,9 +28,7 @@ import Testing
         }
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg")), arguments: 1...8) func everyPictureIsUpright(_ orientation: Int)
-        throws
-    {
+    @Test(arguments: 1...8) func everyPictureIsUpright(_ orientation: Int) throws {
         let bytes = try Fixture.bytes("orientation-\(orientation).jpg")
         let made = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
         let right = ["red", "green", "blue", "white"]
@@ -45,9 +45,7 @@ import Testing
         #expect(kept.original == bytes && kept.size == made.size)
     }
 
-    @Test(
-        .requires(.program("/usr/bin/ffmpeg")),
-        arguments: ["everything.jpg", "orientation-3.jpg", "transparent.png", "picture.webp"])
+    @Test(arguments: ["everything.jpg", "orientation-3.jpg", "transparent.png", "picture.webp", "turned.heic"])
     func metadataIsRemovedFromEverySize(_ name: String) throws {
         let bytes = try Fixture.bytes(name)
         let marker = Data("MARKER-OF-THE-CAMERA".utf8)
@@ -61,7 +59,7 @@ import Testing
         #expect(isOfFixture.original == bytes)
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aJPEGKeepsItsPixelsAndItsColours() throws {
+    @Test func aJPEGKeepsItsPixelsAndItsColours() throws {
         let bytes = try Fixture.bytes("everything.jpg")
         let made = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
         #expect(Data(made.original).range(of: Data("ICC_PROFILE".utf8)) != nil)
@@ -72,13 +70,65 @@ import Testing
         #expect(again.original == made.original)
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func transparencyBecomesWhiteInTheSmallerSizes() throws {
+    @Test func transparencyBecomesWhiteInTheSmallerSizes() throws {
         let made = try maker.prepare(try Fixture.bytes("transparent.png"), keepsOriginal: false, limits: limits)
         #expect(made.type == .png)
         #expect(try quarters(try #require(made.medium)) == ["white", "green", "blue", "white"])
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg")), arguments: ["picture.webp", "lossy.webp", "picture.gif"])
+    @Test(arguments: ["picture.avif", "transparent.heic"]) func aTransparentHEIFIsOnWhite(_ name: String) throws {
+        let made = try maker.prepare(try Fixture.bytes(name), keepsOriginal: false, limits: limits)
+        #expect(made.type == .jpeg && made.size == PictureSize(width: 96, height: 64) && !made.isReducedToOnePicture)
+        #expect(try quarters(made.original) == ["white", "green", "blue", "white"])
+    }
+
+    /// Its property says so, and its Exif data says it again.
+    @Test func aHEICIsTurnedOnceAndHasItsMetadata() throws {
+        let bytes = try Fixture.bytes("turned.heic")
+        let kept = try maker.prepare(bytes, keepsOriginal: true, limits: limits)
+        #expect(kept.type == .heic && kept.original == bytes && kept.size == PictureSize(width: 96, height: 64))
+        let exif = try #require(kept.exif)
+        #expect(exif.orientation == 6 && exif.local?.year == 2024 && exif.offset == 120)
+        #expect(abs((exif.latitude ?? 0) - 47.3769) < 0.0001)
+        let made = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
+        #expect(made.type == .jpeg && Exif(made.original) == nil)
+        for size in [made.original, try #require(made.medium), made.thumbnail] {
+            #expect(try quarters(size) == ["red", "green", "blue", "white"])
+            #expect(Data(size).range(of: Data("ICC_PROFILE".utf8)) != nil)
+        }
+        #expect(try maker.original(of: bytes).bytes == made.original)
+    }
+
+    @Test(arguments: ["ten-bits.heic", "print.jpg"]) func whatPrintersAndNewCamerasWriteIsOpened(_ name: String) throws
+    {
+        let made = try maker.prepare(try Fixture.bytes(name), keepsOriginal: false, limits: limits)
+        #expect(try quarters(made.thumbnail) == ["red", "green", "blue", "white"])
+    }
+
+    @Test func aProfileOfColoursIsInEverySize() throws {
+        let made = try maker.prepare(try Fixture.bytes("everything.jpg"), keepsOriginal: false, limits: limits)
+        for size in [try #require(made.medium), made.thumbnail] {
+            #expect(Data(size).range(of: Data("ICC_PROFILE".utf8)) != nil)
+        }
+    }
+
+    @Test(arguments: ["animated.gif", "animated.webp", "several.heic"])
+    func anAnimationIsKeptWholeOrReportedAsReduced(_ name: String) throws {
+        let bytes = try Fixture.bytes(name)
+        let made = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
+        #expect(made.isReducedToOnePicture && made.type == .jpeg)
+        #expect(try quarters(made.original) == ["red", "green", "blue", "white"])
+        let kept = try maker.prepare(bytes, keepsOriginal: true, limits: limits)
+        #expect(!kept.isReducedToOnePicture && kept.original == bytes)
+    }
+
+    @Test func anAnimatedPNGKeepsMoving() throws {
+        let made = try maker.prepare(try Fixture.bytes("animated.png"), keepsOriginal: false, limits: limits)
+        #expect(!made.isReducedToOnePicture)
+        for chunk in ["acTL", "fcTL", "fdAT"] { #expect(Data(made.original).range(of: Data(chunk.utf8)) != nil) }
+    }
+
+    @Test(arguments: ["picture.webp", "lossy.webp", "picture.gif"])
     func formatsOtherThanJPEGAndPNGBecomeJPEG(_ name: String) throws {
         let bytes = try Fixture.bytes(name)
         let made = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
@@ -89,31 +139,128 @@ import Testing
         #expect(try quarters(try #require(kept.medium)) == ["red", "green", "blue", "white"])
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aSmallJPEGHasNoMediumSize() throws {
+    @Test func aSmallJPEGHasNoMediumSize() throws {
         let large = PictureMaker.Limits(medium: 2_048, thumbnail: 320, thumbnailBytes: 16_384)
         let made = try maker.prepare(try Fixture.bytes("silent.jpg"), keepsOriginal: false, limits: large)
         #expect(made.medium == nil && made.exif == nil)
         #expect(JPEGSegments.size(of: made.thumbnail) == PictureSize(width: 96, height: 64))
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aThumbnailStaysWithinItsLimit() throws {
+    @Test func aThumbnailStaysWithinItsLimit() throws {
         var numbers = SystemRandomNumberGenerator()
-        let noise = (0..<320 * 320 * 3).map { _ in UInt8.random(in: 0...255, using: &numbers) }
-        // JPEG compresses noise worst, so its thumbnail would be the largest.
-        let process = PictureProcess(
-            executable: PictureMaker.debianExecutable, limit: .seconds(60), maximumOutput: 1 << 24)
-        let bytes = try process.run(
-            [
-                "-loglevel", "quiet", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", "320x320", "-i", "pipe:0", "-c:v",
-                "png",
-                "-f", "image2pipe", "pipe:1",
-            ], input: noise)
+        // JPEG compresses noise worst, so its thumbnail would be the largest. A GIF of 7 bits a pixel needs no compression:
+        // codes of 8 bits, with one that clears the table before it grows.
+        let bytes = gif(320, 320) { UInt8.random(in: 0..<128, using: &numbers) }
         let made = try maker.prepare(
             bytes, keepsOriginal: false, limits: .init(medium: 2_048, thumbnail: 320, thumbnailBytes: 16_384))
         #expect(1...16_384 ~= made.thumbnail.count)
     }
 
-    @Test(.requires(.program("/usr/bin/ffmpeg"))) func aFileThatIsNotAPictureIsRefused() throws {
+    private func gif(_ width: Int, _ height: Int, _ pixel: () -> UInt8) -> [UInt8] {
+        func number(_ value: Int) -> [UInt8] { [UInt8(value & 255), UInt8(value >> 8)] }
+        var codes: [UInt8] = []
+        for index in 0..<width * height {
+            if index % 100 == 0 { codes.append(128) }
+            codes.append(pixel())
+        }
+        codes.append(129)
+        var bytes = Array("GIF89a".utf8) + number(width) + number(height) + [0xF6, 0, 0]
+        for level in 0..<128 { bytes += [UInt8(level * 37 % 256), UInt8(level * 2), UInt8(level * 91 % 256)] }
+        bytes += [0x2C, 0, 0, 0, 0] + number(width) + number(height) + [0, 7]
+        for start in stride(from: 0, to: codes.count, by: 255) {
+            let block = codes[start..<min(start + 255, codes.count)]
+            bytes += [UInt8(block.count)] + block
+        }
+        return bytes + [0, 0x3B]
+    }
+
+    private func sentence(_ bytes: [UInt8]) -> String? {
+        do throws(PictureError) {
+            _ = try maker.prepare(bytes, keepsOriginal: true, limits: limits)
+            return nil
+        } catch {
+            return error.sentence
+        }
+    }
+
+    @Test(
+        arguments: [
+            "orientation-6.jpg", "everything.jpg", "transparent.png", "picture.webp", "picture.gif", "turned.heic",
+            "picture.avif",
+        ]) func aFileThatWasCutOffIsCalledIncomplete(_ name: String) throws
+    {
+        let whole = try Fixture.bytes(name)
+        // What follows the end of everything.jpg isn't a part of it.
+        let length = Data(whole).range(of: Data("behind its end".utf8))?.lowerBound ?? whole.count
+        for part in [length / 2, length * 3 / 4] {
+            #expect(sentence(Array(whole.prefix(part)))?.contains("incomplete") == true, "\(part) bytes of \(name)")
+        }
+    }
+
+    @Test func aDamagedJPEGIsNotCalledIncomplete() throws {
+        var bytes = try Fixture.bytes("orientation-1.jpg")
+        bytes.replaceSubrange(bytes.count - 200..<bytes.count - 100, with: [UInt8](repeating: 0xFE, count: 100))
+        #expect(sentence(bytes)?.contains("damaged") == true)
+    }
+
+    /// Cameras that lose power write such files, and every program shows them.
+    @Test func aJPEGWithoutItsEndMarkerIsOpened() throws {
+        let bytes = try Fixture.bytes("silent.jpg")
+        #expect(bytes.suffix(2) == [0xFF, 0xD9] && sentence(Array(bytes.dropLast(2))) == nil)
+    }
+
+    @Test func aFormatThatIsNotSupportedIsNamed() {
+        #expect(
+            sentence([0x49, 0x49, 0x2A, 0, 8, 0, 0, 0])?.hasPrefix("TIFF and raw pictures are not supported") == true)
+        #expect(sentence([0, 0, 0, 12] + Array("JXL ".utf8))?.hasPrefix("JPEG XL") == true)
+    }
+
+    @Test func theMissingLibraryOfHEICIsNamed() {
+        let error = PictureError(reason: "library", .heic)
+        #expect(error.code == .notPicture && error.sentence.contains("install the package libheif1"))
+        // Whatever else the process writes is from the picture.
+        #expect(PictureError(reason: "/etc/passwd", .heic) == .damaged)
+    }
+
+    @Test func noBytesOfADamagedFileEndInAnythingButAPictureOrAnError() throws {
+        var numbers = RepeatableRandom(seed: 17)
+        for name in [
+            "turned.heic", "picture.avif", "animated.webp", "animated.gif", "transparent.png", "everything.jpg",
+        ] {
+            let whole = try Fixture.bytes(name)
+            for _ in 0..<12 {
+                var bytes = whole
+                for _ in 0..<4 {
+                    bytes[Int.random(in: 16..<bytes.count, using: &numbers)] = UInt8.random(
+                        in: 0...255, using: &numbers)
+                }
+                guard let made = try? maker.prepare(bytes, keepsOriginal: true, limits: limits) else { continue }
+                #expect(made.thumbnail.count <= limits.thumbnailBytes)
+            }
+        }
+    }
+
+    /// It stops at its full output, while it is confined.
+    @Test func theDecoderCanNotOpenFilesOrStartPrograms() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("picture")
+        try Data(gif(640, 640) { 1 }).write(to: URL(fileURLWithPath: path))
+        let decoder = Process()
+        decoder.executableURL = URL(fileURLWithPath: try BuiltProducts.path("applocker-picture"))
+        decoder.arguments = ["rgb", "gif", "1", "640", "640"]
+        decoder.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        let output = Pipe()
+        decoder.standardOutput = output
+        try decoder.run()
+        defer { decoder.terminate() }
+        let status = "/proc/\(decoder.processIdentifier)/status"
+        await eventually("a filter of system calls") {
+            let lines = (try? String(contentsOfFile: status, encoding: .utf8))?.split(separator: "\n") ?? []
+            return lines.contains("Seccomp:\t2") && lines.contains("NoNewPrivs:\t1")
+        }
+    }
+
+    @Test func aFileThatIsNotAPictureIsRefused() throws {
         func refusal(_ bytes: [UInt8]) -> PictureError.Code? {
             do throws(PictureError) {
                 _ = try maker.prepare(bytes, keepsOriginal: false, limits: limits)
@@ -125,23 +272,23 @@ import Testing
         }
         #expect(refusal([]) == .notPicture)
         #expect(refusal(Array("#!/bin/sh\nexit 0\n".utf8)) == .notPicture)
-        #expect(refusal([0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0]) == .notPicture)
+        #expect(refusal([0, 0, 0, 24] + Array("ftypheic".utf8) + [0, 0, 0, 0]) == .damaged)
         let whole = try Fixture.bytes("silent.jpg")
         #expect(refusal(Array(whole.prefix(40))) == .damaged)
         // It claims to be 60,000 by 60,000.
-        var large = try Fixture.bytes("transparent.png")
-        large.replaceSubrange(16..<24, with: [0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60])
+        var large = try Fixture.bytes("picture.gif")
+        large.replaceSubrange(6..<10, with: [0x60, 0xEA, 0x60, 0xEA])
         #expect(refusal(large) == .tooLarge)
-        // ffmpeg would read other files that a playlist in its own format names; here it must not.
+        // Some decoders read other files that a playlist names; here it must not.
         #expect(refusal(Array("ffconcat version 1.0\nfile '/etc/passwd'\n".utf8)) == .notPicture)
     }
 
-    @Test func withoutFFmpegTheErrorNamesIt() throws {
-        let maker = PictureMaker(executable: "/nonexistent/ffmpeg")
+    @Test func withoutTheDecoderTheErrorNamesIt() throws {
+        let maker = PictureMaker(executable: "/nonexistent/applocker-picture")
         let error = #expect(throws: PictureError.self) {
             _ = try maker.prepare(try Fixture.bytes("silent.jpg"), keepsOriginal: false, limits: limits)
         }
-        #expect(error?.code == .failed && error?.sentence.contains("not installed") == true)
+        #expect(error?.code == .failed && error?.sentence.contains("applocker-picture") == true)
     }
 
     /// A stand-in that never ends is killed, with all that it started, even after it has closed its output.

@@ -17,8 +17,8 @@ extension MomentsCommand {
                   echo 'Cold, and lovely.' | applocker moments add 'At the lake' --words - --mood joy
                   applocker moments add 'At the lake' --date '2024-05-17 18:30' --place 'Zürich@47.3769,8.5417'
 
-                Moods are love, joy, calm, proud, excited, grateful, funny, sad, or a word of your own. Photos are JPEG, PNG, \
-                WebP or GIF, of at most 50 MiB each.
+                Moods are love, joy, calm, proud, excited, grateful, funny, sad, or a word of your own. Photos are JPEG, \
+                HEIC, PNG, WebP, AVIF or GIF, of at most 50 MiB each.
                 """)
 
         @Argument(help: "The title.") var title: String
@@ -56,7 +56,7 @@ extension MomentsCommand {
             // A wrong name among them is reported before the passcode prompt.
             for path in photo { _ = try ReadableFile(path) }
             let upload = PhotoUpload(client: client, vault: try await vault.id())
-            let maker = PictureMaker()
+            let maker = PictureMaker.installed
             let progress = FileProgress("Adding", total: UInt64(photo.count), isShown: !output.json && !photo.isEmpty)
             defer { progress.end() }
             var photos: [NewPhoto] = []
@@ -70,6 +70,12 @@ extension MomentsCommand {
                         return (chosen, try chosen.prepared(maker, keepsOriginal: keepOriginal))
                     }
                     photos.append(try await upload.run(made, of: chosen))
+                    if made.isReducedToOnePicture {
+                        Output.errors.line(
+                            Paint(.errors).warning(
+                                "Of \(path) only the first picture is kept; --keep-original keeps it whole."
+                                    .terminalSafe))
+                    }
                     if let time = MomentTime(made.exif) { times.append(time) }
                     if point == nil, let latitude = made.exif?.latitude, let longitude = made.exif?.longitude {
                         point = (latitude, longitude)

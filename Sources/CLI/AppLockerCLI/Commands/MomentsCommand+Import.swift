@@ -59,6 +59,11 @@ extension MomentsCommand {
             if report.undated > 0 {
                 sentences.append("\(counted(report.undated, "photo")) without a date: used the file's date.")
             }
+            if report.reduced > 0 {
+                sentences.append(
+                    "Of \(counted(report.reduced, "animated photo")) only the first picture was kept; --keep-original keeps "
+                        + "them whole.")
+            }
             if removeOriginals { sentences.append("Removed \(counted(report.removed, "original")).") }
             if !report.skipped.isEmpty {
                 sentences.append("\(counted(report.skipped.count, "file")) skipped, as listed above.")

@@ -31,7 +31,7 @@ extension MomentsCommand {
             if output.json { return try Output.standard.json(content) }
             Output.standard.lines(content.lines(Paint(.standard)))
             guard !noPictures, !content.moment.photos.isEmpty, let picture = TerminalPicture.find() else { return }
-            let maker = PictureMaker()
+            let maker = PictureMaker.installed
             for photo in content.moment.photos {
                 do {
                     let report = try await client.call(\.readPhoto, parameter: photo.id)

@@ -48,3 +48,8 @@ struct ChosenPhoto: Sendable {
         }
     }
 }
+
+extension PictureMaker {
+    /// With the decoder beside this program.
+    static var installed: PictureMaker { PictureMaker(executable: OwnExecutable.sibling("applocker-picture")) }
+}

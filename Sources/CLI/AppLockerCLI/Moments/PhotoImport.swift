@@ -21,12 +21,14 @@ struct PhotoImport: Sendable {
         var duplicates = 0
         /// Photos without a date of their own, which got the day of the file.
         var undated = 0
+        /// Animations and other files with several pictures of which only the first was kept.
+        var reduced = 0
         var removed = 0
         /// Pictures that were not imported, or whose files were kept, and why.
         var skipped: [Skipped] = []
 
         private enum CodingKeys: String, CodingKey {
-            case moments, photos, duplicates, undated, removed
+            case moments, photos, duplicates, undated, reduced, removed
             case skipped = "left"
         }
     }
@@ -47,7 +49,7 @@ struct PhotoImport: Sendable {
     let mood: String
     let removesOriginals: Bool
     let showsProgress: Bool
-    private let maker = PictureMaker()
+    private let maker = PictureMaker.installed
 
     func run(_ folder: String) async throws -> Report {
         var report = Report()
@@ -109,9 +111,14 @@ struct PhotoImport: Sendable {
     }
 
     /// Nil if the file isn't a picture.
+    /// - Throws: `CommandLineError`, also for a picture of a format that isn't supported.
     private static func found(_ path: String) throws -> Found? {
-        let file = try ReadableFile(path)
-        guard PictureType(try file.read(at: 0, count: 16)) != nil else { return nil }
+        let start = try ReadableFile(path).read(at: 0, count: 16)
+        guard PictureType(start) != nil else {
+            guard let name = PictureType.unsupportedName(start) else { return nil }
+            throw CommandLineError(
+                .usage, code: PictureError.Code.notPicture.rawValue, PictureError.unsupported(name).sentence)
+        }
         let photo = try ChosenPhoto(path)
         let exif = Exif(photo.bytes)
         var status = stat()
@@ -148,12 +155,13 @@ struct PhotoImport: Sendable {
     private func add(_ found: [Found], _ progress: FileProgress, _ report: inout Report) async throws {
         let upload = PhotoUpload(client: client, vault: vault)
         let (results, failure) = await results(of: found, upload, progress)
-        var (photos, taken): ([NewPhoto], [Found]) = ([], [])
+        var (photos, taken, reduced): ([NewPhoto], [Found], Int) = ([], [], 0)
         for (one, result) in zip(found, results) {
             switch result {
-            case .success(let photo):
-                photos.append(photo)
+            case .success(let result):
+                photos.append(result.photo)
                 taken.append(one)
+                if result.isReduced { reduced += 1 }
             case .failure(let error as CommandLineError):
                 report.skipped.append(.init(path: one.path, code: error.code, sentence: error.sentence))
             case .failure, nil: break
@@ -170,10 +178,16 @@ struct PhotoImport: Sendable {
                     place: keepsPlace ? taken.lazy.compactMap(\.point).first : nil, favourite: false, photos: photos))
             report.moments.append(moment)
             report.photos += photos.count
+            report.reduced += reduced
         } catch {
             await upload.discard(photos)
             throw error
         }
+    }
+
+    private struct Uploaded: Sendable {
+        let photo: NewPhoto
+        let isReduced: Bool
     }
 
     /// Decoding a JPEG uses one processor.
@@ -182,9 +196,9 @@ struct PhotoImport: Sendable {
     /// The result for each picture, nil for those not begun after a failure that ends the import; and that failure.
     private func results(
         of found: [Found], _ upload: PhotoUpload, _ progress: FileProgress
-    ) async -> (results: [Result<NewPhoto, any Error>?], failure: (any Error)?) {
-        await withTaskGroup(of: (Int, Result<NewPhoto, any Error>).self) { group in
-            var results = [Result<NewPhoto, any Error>?](repeating: nil, count: found.count)
+    ) async -> (results: [Result<Uploaded, any Error>?], failure: (any Error)?) {
+        await withTaskGroup(of: (Int, Result<Uploaded, any Error>).self) { group in
+            var results = [Result<Uploaded, any Error>?](repeating: nil, count: found.count)
             var failure: (any Error)?
             var waiting = found.indices
             func begin() {
@@ -212,7 +226,7 @@ struct PhotoImport: Sendable {
         return error.code == PictureError.Code.failed.rawValue
     }
 
-    private func result(of one: Found, _ upload: PhotoUpload) async -> Result<NewPhoto, any Error> {
+    private func result(of one: Found, _ upload: PhotoUpload) async -> Result<Uploaded, any Error> {
         do {
             try Task.checkCancellation()
             let (chosen, made) = try await runBlocking { [maker, keepsOriginal] in
@@ -223,7 +237,8 @@ struct PhotoImport: Sendable {
                 }
                 return (chosen, try chosen.prepared(maker, keepsOriginal: keepsOriginal))
             }
-            return .success(try await upload.run(made, of: chosen))
+            let photo = try await upload.run(made, of: chosen)
+            return .success(Uploaded(photo: photo, isReduced: made.isReducedToOnePicture))
         } catch {
             return .failure(error)
         }

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Writes the pictures beside this file, with Pillow and piexif: pip install pillow piexif; ./make_fixtures.py
+"""Writes the pictures beside this file, with Pillow, piexif and pillow-heif: pip install pillow piexif pillow-heif;
+./make_fixtures.py
 
 Every picture has a red, a green, a blue and a white quarter when it is upright, so that a wrong rotation is visible."""
 
 import io
 import pathlib
+import subprocess
 
 import piexif
+import pillow_heif
 from PIL import Image, ImageCms, ImageOps
 from PIL.PngImagePlugin import PngInfo
 
@@ -87,6 +90,39 @@ def main():
     upright().save(FOLDER / "picture.webp", exif=exif(), lossless=True)
     upright().save(FOLDER / "lossy.webp", quality=90)
     upright().save(FOLDER / "picture.gif")
+    frames = [upright().rotate(180)]
+    upright().save(FOLDER / "animated.gif", save_all=True, append_images=frames)
+    upright().save(FOLDER / "animated.webp", save_all=True, append_images=frames, lossless=True)
+    transparent.save(FOLDER / "animated.png", save_all=True, append_images=[transparent.rotate(180)])
+    upright().convert("CMYK").save(FOLDER / "print.jpg", quality=95)
+    heif(profile)
+
+
+def heif(profile):
+    """As iPhones write them: turned by a property of HEIF, which the Exif data repeats."""
+    pillow_heif.register_heif_opener()
+    path = FOLDER / "turned.heic"
+    upright().transpose(INVERSE[6]).save(path, quality=90, exif=exif(6), icc_profile=profile, thumbnails=[32])
+    # The library replaces the orientation by 1; a phone doesn't.
+    one, six = (bytes([0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, number]) for number in (1, 6))
+    content = path.read_bytes()
+    assert b"irot" in content and content.count(one) + content.count(six) == 1
+    path.write_bytes(content.replace(one, six))
+    transparent = upright().convert("RGBA")
+    transparent.paste((0, 0, 0, 0), (0, 0, 48, 32))
+    transparent.save(FOLDER / "transparent.heic", quality=90)
+    several = pillow_heif.from_pillow(upright())
+    several.add_from_pillow(upright().rotate(180))
+    several.save(FOLDER / "several.heic", quality=90)
+    subprocess.run(
+        ["heif-enc", "-A", "-q", "60", FOLDER / "transparent.png", "-o", FOLDER / "picture.avif"], check=True
+    )
+    deep = pillow_heif.from_bytes("RGB;16", (96, 64), b"".join(v.to_bytes(2, "little") for v in deep_values()))
+    deep.save(FOLDER / "ten-bits.heic", quality=90)
+
+
+def deep_values():
+    return [min(value * 257, 65_535) for value in upright().tobytes()]
 
 
 main()
