@@ -149,10 +149,11 @@ struct CommandLineTests {
         #expect(try await applocker.run("monitoring", "off", "--for", "10s", passcodes: right).status == 2)
 
         let set = try await applocker.run(
-            "settings", "set", "--prompt-timeout", "45s", "--no-hold-root", passcodes: right)
+            "settings", "set", "--prompt-timeout", "45s", "--phone-timeout", "3m", "--no-hold-root", passcodes: right)
         #expect(set.status == 0, "\(set.errors)")
         let settings = try await applocker.run("settings", "--json").json()
         #expect(settings["promptTimeoutSeconds"] as? Int == 45)
+        #expect(settings["phoneTimeoutSeconds"] as? Int == 180)
         #expect(settings["holdsRoot"] as? Bool == false)
         #expect(try await applocker.run("settings", "set", "--prompt-timeout", "1h", passcodes: right).status == 2)
         #expect(try await applocker.run("stats", "--json").json()["days"] as? Int == 7)

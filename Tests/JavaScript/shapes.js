@@ -72,7 +72,7 @@ export const unread = {
     ComputerStatus: status.map((name) => `status.${name}`),
     HubRecord: ["replacedVersion"],
     IntruderContent: ["user"],
-    StatusReport: status,
+    StatusReport: ["waitingEndsInSeconds", ...status],
 };
 
 /** @param {any} sample @param {string} path @returns {boolean} whether it was there */

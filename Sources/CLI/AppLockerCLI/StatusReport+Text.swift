@@ -13,7 +13,7 @@ extension StatusReport {
         if !isSetUp { lines.append(paint.warning("No passcode yet: run `applocker setup`.")) }
         lines.append("")
         lines.append("Apps           \(lockedApps) locked, \(unlockedApps) unlocked now")
-        lines.append("Waiting        \(waitingLaunches) \(waitingLaunches == 1 ? "launch" : "launches")")
+        lines.append("Waiting        \(waitingText)")
         lines.append("Your prompter  \(prompterText(paint))")
         lines.append("Lockout        \(lockoutText(paint))")
         lines.append("Processes      \(processText)")
@@ -42,6 +42,13 @@ extension StatusReport {
         }
         if !monitoring.isOn { alarms.append("Monitoring is off: every app starts without a prompt.") }
         return alarms
+    }
+
+    private var waitingText: String {
+        let launches = "\(waitingLaunches) \(waitingLaunches == 1 ? "launch" : "launches")"
+        guard let seconds = waitingEndsInSeconds else { return launches }
+        let first = waitingLaunches == 1 ? "it" : "the first"
+        return "\(launches); without an answer \(first) is denied in \(TimeText.spoken(seconds: seconds))"
     }
 
     private func prompterText(_ paint: Paint) -> String {

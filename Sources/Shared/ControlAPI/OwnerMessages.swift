@@ -45,8 +45,10 @@ public struct MonitoringRequest: Codable, Sendable {
 }
 
 public struct SettingsReport: Codable, Equatable, Sendable {
-    /// 5 to 300: how long a launch waits for an answer before it is denied.
+    /// 5 to 300: how long a launch waits for an answer, while its user has a prompter, before it is denied.
     public var promptTimeoutSeconds: Int
+    /// 30 to 600: how long a launch waits that only a paired phone can answer.
+    public var phoneTimeoutSeconds: Int
     /// 30 to 3,600: the duration that the prompt offers first.
     public var defaultGrantSeconds: Int
     /// Whether root, too, is asked when it starts a locked app.
@@ -66,10 +68,12 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     /// Whether content is hidden and the vault locked while the screen is recorded.
     public var locksOnCapture: Bool
     public init(
-        promptTimeoutSeconds: Int, defaultGrantSeconds: Int, holdsRoot: Bool, vaultIdleSeconds: Int = 600,
-        photographsFromFailure: Int = 2, camera: String = "auto", inactivitySeconds: Int = 600,
-        clipboardSeconds: Int = 30, locksOnCapture: Bool = false, asksPhoneAlone: Bool = true
+        promptTimeoutSeconds: Int, phoneTimeoutSeconds: Int = 120, defaultGrantSeconds: Int, holdsRoot: Bool,
+        vaultIdleSeconds: Int = 600, photographsFromFailure: Int = 2, camera: String = "auto",
+        inactivitySeconds: Int = 600, clipboardSeconds: Int = 30, locksOnCapture: Bool = false,
+        asksPhoneAlone: Bool = true
     ) {
+        self.phoneTimeoutSeconds = phoneTimeoutSeconds
         self.asksPhoneAlone = asksPhoneAlone
         self.inactivitySeconds = inactivitySeconds
         self.clipboardSeconds = clipboardSeconds
@@ -86,6 +90,7 @@ public struct SettingsReport: Codable, Equatable, Sendable {
 /// Absent fields stay unchanged.
 public struct ChangeSettingsRequest: Codable, Sendable {
     public var promptTimeoutSeconds: Int?
+    public var phoneTimeoutSeconds: Int?
     public var defaultGrantSeconds: Int?
     public var holdsRoot: Bool?
     public var vaultIdleSeconds: Int?
@@ -96,11 +101,12 @@ public struct ChangeSettingsRequest: Codable, Sendable {
     public var locksOnCapture: Bool?
     public var asksPhoneAlone: Bool?
     public init(
-        promptTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil, holdsRoot: Bool? = nil,
-        vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil, camera: String? = nil,
-        inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil, locksOnCapture: Bool? = nil,
-        asksPhoneAlone: Bool? = nil
+        promptTimeoutSeconds: Int? = nil, phoneTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil,
+        holdsRoot: Bool? = nil, vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil,
+        camera: String? = nil, inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil,
+        locksOnCapture: Bool? = nil, asksPhoneAlone: Bool? = nil
     ) {
+        self.phoneTimeoutSeconds = phoneTimeoutSeconds
         self.asksPhoneAlone = asksPhoneAlone
         self.inactivitySeconds = inactivitySeconds
         self.clipboardSeconds = clipboardSeconds

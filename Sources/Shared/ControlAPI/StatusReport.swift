@@ -19,6 +19,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
     /// Apps on the list that are open right now (a grant, or outside their schedule).
     public var unlockedApps: Int
     public var waitingLaunches: Int
+    /// Until the first waiting launch is denied; nil if none waits, and for other devices.
+    public var waitingEndsInSeconds: Int?
     /// True while a prompter of the caller's user is connected, so that a launch of theirs can cause a prompt.
     public var prompterConnected: Bool
     /// Without a prompter a launch waits for a paired phone's answer; nil from versions that don't report it.
@@ -32,7 +34,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
 
     public init(
         version: String, isSetUp: Bool, protection: Protection, degraded: [String], monitoring: MonitoringState,
-        lockedApps: Int, unlockedApps: Int, waitingLaunches: Int, prompterConnected: Bool, lockout: LockoutState,
+        lockedApps: Int, unlockedApps: Int, waitingLaunches: Int, waitingEndsInSeconds: Int? = nil,
+        prompterConnected: Bool, lockout: LockoutState,
         inactivity: InactivityReport = InactivityReport(limitSeconds: 600, source: .none, isArmed: false),
         processes: [ProcessReport], phoneIsAsked: Bool? = nil, unguardedApps: [String] = []
     ) {
@@ -46,6 +49,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
         self.lockedApps = lockedApps
         self.unlockedApps = unlockedApps
         self.waitingLaunches = waitingLaunches
+        self.waitingEndsInSeconds = waitingEndsInSeconds
         self.prompterConnected = prompterConnected
         self.lockout = lockout
         self.inactivity = inactivity

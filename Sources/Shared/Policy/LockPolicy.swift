@@ -9,8 +9,12 @@ public struct LockPolicy: Hashable, Sendable, Codable {
     }
 
     public struct Settings: Hashable, Sendable, Codable {
-        /// How long a held launch waits for an answer, 5 s to 5 min; then it is denied.
+        /// How long a launch waits for an answer while its user has a prompter, 5 s to 5 min; then it is denied.
         public var promptTimeout: Duration = .seconds(30)
+        /// How long a launch waits that only a paired phone can answer, 30 s to 10 min; then it is denied.
+        public var phoneTimeout: Duration = .seconds(120)
+        /// The longest that any launch waits.
+        public var longestTimeout: Duration { max(promptTimeout, phoneTimeout) }
         /// Whether launches by root are held as well.
         public var holdsRoot = true
         /// Launches held at a time for each user, 1 to 1024; the rest is denied.
@@ -27,6 +31,7 @@ public struct LockPolicy: Hashable, Sendable, Codable {
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             promptTimeout = try container.decode(Duration.self, forKey: .promptTimeout)
+            phoneTimeout = try container.decodeIfPresent(Duration.self, forKey: .phoneTimeout) ?? phoneTimeout
             holdsRoot = try container.decode(Bool.self, forKey: .holdsRoot)
             maximumWaitingPerUser = try container.decode(Int.self, forKey: .maximumWaitingPerUser)
             defaultGrant = try container.decode(Duration.self, forKey: .defaultGrant)
@@ -38,6 +43,11 @@ public struct LockPolicy: Hashable, Sendable, Codable {
             guard .seconds(5) ... .seconds(300) ~= promptTimeout else {
                 throw PolicyError(
                     .invalidSetting, "A prompt can wait for 5 seconds to 5 minutes, not for \(promptTimeout.text).")
+            }
+            guard .seconds(30) ... .seconds(600) ~= phoneTimeout else {
+                throw PolicyError(
+                    .invalidSetting,
+                    "A launch can wait for a phone for 30 seconds to 10 minutes, not for \(phoneTimeout.text).")
             }
             guard 1...1024 ~= maximumWaitingPerUser else {
                 throw PolicyError(
@@ -69,7 +79,7 @@ public struct LockPolicy: Hashable, Sendable, Codable {
         grants = try container.decode([AppID: Grant].self, forKey: .grants)
         monitoring = try container.decode(Monitoring.self, forKey: .monitoring)
         settings = try container.decode(Settings.self, forKey: .settings)
-        var times = [settings.promptTimeout, settings.defaultGrant]
+        var times = [settings.promptTimeout, settings.phoneTimeout, settings.defaultGrant]
         for grant in grants.values { times += [grant.startedAt, grant.expiresAt ?? .zero] }
         if case .off(let since, let until, _, _) = monitoring { times += [since, until ?? .zero] }
         guard times.allSatisfy(Moment.plausibleTimes.contains) else {

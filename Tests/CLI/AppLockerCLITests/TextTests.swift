@@ -14,7 +14,8 @@ struct TextTests {
     ) -> StatusReport {
         StatusReport(
             version: "9.9", isSetUp: true, protection: protection, degraded: degraded, monitoring: monitoring,
-            lockedApps: 2, unlockedApps: 1, waitingLaunches: 1, prompterConnected: true, lockout: lockout,
+            lockedApps: 2, unlockedApps: 1, waitingLaunches: 1, waitingEndsInSeconds: 95, prompterConnected: true,
+            lockout: lockout,
             inactivity: InactivityReport(limitSeconds: 600, source: .mutter, isArmed: false),
             processes: [ProcessReport(name: "applockerd", pid: 7)])
     }
@@ -31,7 +32,8 @@ struct TextTests {
         #expect(
             status().lines(plain) == [
                 "AppLocker 9.9: protected, launches are held by the kernel", "",
-                "Apps           2 locked, 1 unlocked now", "Waiting        1 launch", "Your prompter  connected",
+                "Apps           2 locked, 1 unlocked now",
+                "Waiting        1 launch; without an answer it is denied in 1 min 35 s", "Your prompter  connected",
                 "Lockout        none",
                 "Processes      applockerd 7",
             ])

@@ -229,7 +229,7 @@ import Testing
         await eventually { world.gate.actions.last == "synchronised" }
         #expect(
             world.gate.actions == [
-                "configure 40 64", "set calculator open", "set notes guarded", "synchronised",
+                "configure 130 64", "set calculator open", "set notes guarded", "synchronised",
             ])
         #expect(await world.apps.gateState == .held(orphansDenied: 3))
         await eventually { try await world.events(.gateConnected).last?.sentence.contains("3 launches") == true }

@@ -305,6 +305,7 @@ extension World {
         }
         for body in [
             ChangeSettingsRequest(promptTimeoutSeconds: 4), ChangeSettingsRequest(promptTimeoutSeconds: Int.max),
+            ChangeSettingsRequest(phoneTimeoutSeconds: 29), ChangeSettingsRequest(phoneTimeoutSeconds: 601),
             ChangeSettingsRequest(defaultGrantSeconds: 0),
             ChangeSettingsRequest(promptTimeoutSeconds: 60, defaultGrantSeconds: 4_000),
         ] {

@@ -43,19 +43,32 @@ import Testing
         #expect(world.gate.answer(to: 3) == true)
     }
 
-    @Test func aLaunchWithoutAnAnswerIsDeniedAfterTheTimeout() async throws {
+    @Test func aLaunchThatOnlyAPhoneCanAnswerIsDeniedAfterTheTimeForPhones() async throws {
         let connected = try await ConnectedWorld()
         let world = connected.world
         let companion = try await connected.pair(clock: Self.clock)
+        _ = try await world.apps.changeSettings(.init(phoneTimeoutSeconds: 90), user: alice.user)
         #expect(world.gate.launch(world.launch(1)).verdict == .ask)
-        _ = try await request(companion)
-        await eventually("the timeout runs") { world.time.waits.contains(.seconds(30)) }
-        world.time.advance(by: .seconds(29))
+        let request = try await request(companion)
+        #expect(request.expires == request.clock + 90_000)
+        await eventually("the timeout runs") { world.time.waits.contains(.seconds(90)) }
+        world.time.advance(by: .seconds(89))
         #expect(world.gate.answer(to: 1) == nil)
+        #expect(await world.control.statusReader.status(of: alice).waitingEndsInSeconds == 1)
+        #expect(await world.control.statusReader.statusForOtherDevices().waitingEndsInSeconds == nil)
         world.time.advance(by: .seconds(1))
         await eventually { world.gate.answer(to: 1) == false }
         // Written after the answer.
         await eventually { try await world.events(.launchDenied).last?.reason == Reason.noAnswer.rawValue }
+    }
+
+    @Test func theGateHoldsALaunchLongerThanAnyAnswerIsWaitedFor() async throws {
+        let world = try await World()
+        for (prompt, phone, gate) in [(300, 30, 310), (5, 600, 610)] {
+            let settings = ChangeSettingsRequest(promptTimeoutSeconds: prompt, phoneTimeoutSeconds: phone)
+            _ = try await world.apps.changeSettings(settings, user: alice.user)
+            #expect(world.gate.actions.last == "configure \(gate) 64")
+        }
     }
 
     @Test func aPrompterThatConnectsIsAskedAndItsDisconnectionEndsNothing() async throws {

@@ -75,6 +75,8 @@ import Testing
             try policy.unlock(policy.apps.keys, scope: .duration(.seconds(7200)), at: moment(1))
         }
         #expect(throws: PolicyError.self) { try policy.changeSettings { $0.promptTimeout = .zero } }
+        #expect(throws: PolicyError.self) { try policy.changeSettings { $0.phoneTimeout = .seconds(29) } }
+        #expect(throws: PolicyError.self) { try policy.changeSettings { $0.phoneTimeout = .seconds(601) } }
         #expect(throws: PolicyError.self) { try policy.changeSettings { $0.maximumWaitingPerUser = 0 } }
         #expect(throws: PolicyError.self) { try policy.changeSettings { $0.defaultGrant = .seconds(3601) } }
         #expect(throws: PolicyError.self) { try policy.turnMonitoringOff(for: .zero, at: moment(1)) }
@@ -102,7 +104,10 @@ import Testing
         try policy.change(calculator) { $0.schedule = Schedule.templates[0].schedule }
         try policy.unlock([calculator], scope: .duration(.seconds(45)), at: moment(17.25))
         try policy.turnMonitoringOff(for: .seconds(3), at: moment(18))
-        try policy.changeSettings { $0.promptTimeout = .seconds(7) }
+        try policy.changeSettings { settings in
+            settings.promptTimeout = .seconds(7)
+            settings.phoneTimeout = .seconds(31)
+        }
         let json = try JSONEncoder().encode(policy)
         #expect(try JSONDecoder().decode(LockPolicy.self, from: json) == policy)
     }
@@ -119,7 +124,7 @@ import Testing
                 _ = read.nextTransition(after: now)
                 _ = read.validGrant(for: calculator, at: now)?.remaining(at: now)?.components
             }
-            #expect((read.settings.promptTimeout + .seconds(10)).components.seconds > 0)
+            #expect((read.settings.longestTimeout + .seconds(10)).components.seconds > 0)
         }
     }
 

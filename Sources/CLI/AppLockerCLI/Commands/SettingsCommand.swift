@@ -35,6 +35,10 @@ struct SettingsCommand: AsyncParsableCommand {
             help: ArgumentHelp(
                 "How long a launch waits for an answer before it is denied, 5s to 5m.", valueName: "time"))
         var promptTimeout: DurationArgument?
+        @Option(
+            help: ArgumentHelp(
+                "How long a launch waits that only a paired phone can answer, 30s to 10m.", valueName: "time"))
+        var phoneTimeout: DurationArgument?
         @Option(help: ArgumentHelp("The default duration of an unlock, 30s to 1h.", valueName: "time"))
         var defaultUnlock: DurationArgument?
         @Flag(inversion: .prefixedNo, help: "Show a prompt also when root starts a locked app.")
@@ -77,19 +81,22 @@ struct SettingsCommand: AsyncParsableCommand {
         }
 
         func validate() throws {
-            if promptTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil, photoFrom == nil,
-                camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil, askPhoneOnly == nil
+            if promptTimeout == nil, phoneTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil,
+                photoFrom == nil, camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil,
+                askPhoneOnly == nil
             {
                 throw ValidationError(
-                    "Name a setting: --prompt-timeout, --default-unlock, --[no-]hold-root, --vault-idle, --photo-from, "
-                        + "--camera, --inactivity, --clipboard, --[no-]lock-on-capture or --ask-phone-only.")
+                    "Name a setting: --prompt-timeout, --phone-timeout, --default-unlock, --[no-]hold-root, "
+                        + "--vault-idle, --photo-from, --camera, --inactivity, --clipboard, --[no-]lock-on-capture or "
+                        + "--ask-phone-only.")
             }
         }
 
         func run() async throws {
             let request = ChangeSettingsRequest(
-                promptTimeoutSeconds: promptTimeout?.seconds, defaultGrantSeconds: defaultUnlock?.seconds,
-                holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds, photographsFromFailure: photoFrom,
+                promptTimeoutSeconds: promptTimeout?.seconds, phoneTimeoutSeconds: phoneTimeout?.seconds,
+                defaultGrantSeconds: defaultUnlock?.seconds, holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds,
+                photographsFromFailure: photoFrom,
                 camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
                 locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on })
             try await owner.call(\.changeSettings, body: request).print(output)
@@ -102,6 +109,7 @@ extension SettingsReport {
         if options.json { return try Output.standard.json(self) }
         Output.standard.lines([
             "prompt-timeout  \(TimeText.spoken(seconds: promptTimeoutSeconds))",
+            "phone-timeout   \(TimeText.spoken(seconds: phoneTimeoutSeconds))",
             "default-unlock  \(TimeText.spoken(seconds: defaultGrantSeconds))",
             "hold-root       \(holdsRoot ? "yes: prompts for root, too" : "no: root starts locked apps without a prompt")",
             "vault-idle      \(TimeText.spoken(seconds: vaultIdleSeconds))",

@@ -58,6 +58,7 @@ extension AppService {
         let settings = stored.policy.settings
         return SettingsReport(
             promptTimeoutSeconds: settings.promptTimeout.wholeSecondsRoundedUp,
+            phoneTimeoutSeconds: settings.phoneTimeout.wholeSecondsRoundedUp,
             defaultGrantSeconds: settings.defaultGrant.wholeSecondsRoundedUp, holdsRoot: settings.holdsRoot,
             asksPhoneAlone: settings.asksPhoneAlone)
     }

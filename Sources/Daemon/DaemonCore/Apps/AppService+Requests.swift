@@ -237,6 +237,7 @@ extension AppService {
         try await change { stored in
             try stored.policy.changeSettings { settings in
                 if let seconds = request.promptTimeoutSeconds { settings.promptTimeout = .seconds(seconds) }
+                if let seconds = request.phoneTimeoutSeconds { settings.phoneTimeout = .seconds(seconds) }
                 if let seconds = request.defaultGrantSeconds { settings.defaultGrant = .seconds(seconds) }
                 if let holdsRoot = request.holdsRoot { settings.holdsRoot = holdsRoot }
                 if let asks = request.asksPhoneAlone { settings.asksPhoneAlone = asks }

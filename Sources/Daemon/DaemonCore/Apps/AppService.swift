@@ -230,7 +230,7 @@ public actor AppService: Relockable {
         let settings = stored.policy.settings
         // The daemon answers at the time-out itself; the gate's own deadline is for a daemon that hangs.
         gate.configure(
-            answerWithin: settings.promptTimeout + .seconds(10),
+            answerWithin: settings.longestTimeout + .seconds(10),
             maximumWaitingPerUser: settings.maximumWaitingPerUser)
     }
 

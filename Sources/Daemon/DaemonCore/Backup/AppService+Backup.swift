@@ -13,8 +13,9 @@ extension AppService {
                     schedule: app.schedule.map(ScheduleText.print), onGrantEnd: app.onGrantEnd.rawValue)
             },
             categories: categories().map { .init(name: $0.name, apps: $0.apps, schedule: $0.schedule) },
-            promptTimeoutSeconds: settings.promptTimeoutSeconds, defaultGrantSeconds: settings.defaultGrantSeconds,
-            holdsRoot: settings.holdsRoot, asksPhoneAlone: settings.asksPhoneAlone, privacy: privacy)
+            promptTimeoutSeconds: settings.promptTimeoutSeconds, phoneTimeoutSeconds: settings.phoneTimeoutSeconds,
+            defaultGrantSeconds: settings.defaultGrantSeconds, holdsRoot: settings.holdsRoot,
+            asksPhoneAlone: settings.asksPhoneAlone, privacy: privacy)
     }
 
     /// Imports a backup's list, in one transaction with the rest of the import.
@@ -63,6 +64,7 @@ extension AppService {
             if mode == .replace {
                 try stored.policy.changeSettings { settings in
                     if let seconds = backup.promptTimeoutSeconds { settings.promptTimeout = .seconds(seconds) }
+                    if let seconds = backup.phoneTimeoutSeconds { settings.phoneTimeout = .seconds(seconds) }
                     if let seconds = backup.defaultGrantSeconds { settings.defaultGrant = .seconds(seconds) }
                     if let holdsRoot = backup.holdsRoot { settings.holdsRoot = holdsRoot }
                     if let asks = backup.asksPhoneAlone { settings.asksPhoneAlone = asks }

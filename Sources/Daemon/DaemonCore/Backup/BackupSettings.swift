@@ -22,6 +22,7 @@ struct BackupSettings: Codable {
     var apps: [App]
     var categories: [Group]
     var promptTimeoutSeconds: Int?
+    var phoneTimeoutSeconds: Int?
     var defaultGrantSeconds: Int?
     var holdsRoot: Bool?
     var asksPhoneAlone: Bool?

@@ -74,6 +74,11 @@ public actor LaunchService: Relockable {
 
     public var waitingCount: Int { waiting.count }
 
+    /// Until the first of the waiting launches is denied; nil if none waits.
+    var secondsUntilTimeout: Int? {
+        waiting.values.map(\.deadline).min().map { max(0, ($0 - time.now().elapsed).wholeSecondsRoundedUp) }
+    }
+
     // MARK: What the gate reports
 
     /// Reads the gate's events for as long as the daemon runs.
@@ -157,12 +162,14 @@ public actor LaunchService: Relockable {
         guard let promptedUser = authorizer.promptedUser(of: launch) else { return await denyUnasked(launch) }
         let settings = await apps.settings()
         let app = await apps.report(launch.app)
-        let timeout = Duration.seconds(settings.promptTimeoutSeconds)
+        let seconds =
+            authorizer.hasPrompter(promptedUser) ? settings.promptTimeoutSeconds : settings.phoneTimeoutSeconds
+        let timeout = Duration.seconds(seconds)
         let report = PromptReport(
             prompt: "\(gateConnection)-\(launch.number)", app: app.id, name: app.name, icon: app.icon,
             path: launch.path,
             process: launch.process, parentName: directory.processName(launch.parent), user: launch.user,
-            userName: directory.userName(launch.user), expiresInSeconds: settings.promptTimeoutSeconds,
+            userName: directory.userName(launch.user), expiresInSeconds: seconds,
             defaultGrantSeconds: settings.defaultGrantSeconds, hasOwnPasscode: app.hasOwnPasscode,
             startsAgain: launch.deniedAtOnce, lockout: await passcodes.lockoutState(of: promptedUser))
         let number = launch.number

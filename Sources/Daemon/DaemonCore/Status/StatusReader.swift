@@ -62,14 +62,18 @@ struct StatusReader: Sendable {
         return StatusReport(
             version: version, isSetUp: await passcodes.isSetUp, protection: protection, degraded: degraded,
             monitoring: monitoring, lockedApps: reports.count - open, unlockedApps: open,
-            waitingLaunches: await launches.waitingCount, prompterConnected: authorizer.hasPrompter(peer.user),
-            lockout: await passcodes.lockoutState(of: peer.user), inactivity: inactivity,
+            waitingLaunches: await launches.waitingCount, waitingEndsInSeconds: await launches.secondsUntilTimeout,
+            prompterConnected: authorizer.hasPrompter(peer.user), lockout: await passcodes.lockoutState(of: peer.user),
+            inactivity: inactivity,
             processes: processes, phoneIsAsked: authorizer.phoneCanAnswer, unguardedApps: unguarded.map(\.rawValue))
     }
 
     /// The status for other devices of the household, as a user with a connected prompter sees it.
     func statusForOtherDevices() async -> StatusReport {
-        await status(of: ControlPeer(user: await viewer(), process: 0))
+        var report = await status(of: ControlPeer(user: await viewer(), process: 0))
+        // A countdown is no change: each launch has its own record.
+        report.waitingEndsInSeconds = nil
+        return report
     }
 
     /// The user whose view other devices get: one with a connected prompter, else one who added apps to the list.
