@@ -5,6 +5,7 @@ each test: a household is set up once a worker and copied for each test.
     .build/python/bin/pytest Tests/Browser -k test_a_deleted_note_is_restored"""
 
 import contextlib
+import os
 import pathlib
 import re
 import tempfile
@@ -25,6 +26,8 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 FAILURES = pages.ROOT / ".build/browser-failures"
 HAS_FAILED = pytest.StashKey()
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+# Text is as wide on every computer.
+ENVIRONMENT = {**os.environ, "FONTCONFIG_FILE": str(pathlib.Path(__file__).parent / "support/fonts.conf")}
 
 
 def pytest_addoption(parser):
@@ -38,13 +41,13 @@ def programs(pytestconfig):
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args():
-    return {"executable_path": CHROMIUM, "args": ARGUMENTS}
+    return {"executable_path": CHROMIUM, "args": ARGUMENTS, "env": ENVIRONMENT}
 
 
 @pytest.fixture(scope="session")
 def whole_chromium(playwright):
     """Chromium with desktop features that the headless shell lacks, such as notifications."""
-    browser = playwright.chromium.launch(executable_path=raw_chromium.CHROMIUM, args=ARGUMENTS)
+    browser = playwright.chromium.launch(executable_path=raw_chromium.CHROMIUM, args=ARGUMENTS, env=ENVIRONMENT)
     yield browser
     browser.close()
 

@@ -102,7 +102,9 @@ class Computer:
         return json.loads(self.run("hub", "status", "--json"))["connected"]
 
     def join(self, other):
-        letting = other.start("pair", "--computer", "--unchecked", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
+        letting = other.start(
+            "pair", "--computer", "--unchecked", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL
+        )
         link = json.loads(letting.stdout.readline())["link"]
         self.expect("hub", "join", passcode=True, input=link + "\n")
         letting.communicate(timeout=60)
