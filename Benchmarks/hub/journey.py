@@ -62,7 +62,17 @@ def pair(run, applocker, device):
     os.write(writing, PASSCODE.encode() + b"\n")
     os.close(writing)
     pairing = start(
-        [run.build / "applocker", "pair", "--unchecked", "--json", "--yes", "--passcode-fd", reading, "--socket", applocker.socket],
+        [
+            run.build / "applocker",
+            "pair",
+            "--unchecked",
+            "--json",
+            "--yes",
+            "--passcode-fd",
+            reading,
+            "--socket",
+            applocker.socket,
+        ],
         pass_fds=[reading],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

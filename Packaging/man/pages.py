@@ -85,9 +85,10 @@ It is started by the unit applockerd.service, or by "applocker up".""",
     ("applocker-picture", "8"): (
         "decode a photo in a sandbox",
         "applocker-picture prepare|jpeg|rgb|png FORMAT ORIENTATION [NUMBER...]",
-        """Reads one photo from standard input, which has to be a file, and writes smaller sizes of it to standard output.
-applocker(1) starts it for each photo of a moment; people have no use for it. It opens no file, starts no program and
-connects to nothing once it has begun, whatever the photo contains. HEIC and AVIF need the package libheif1.""",
+        """Reads one photo from standard input, which has to be a file, and writes smaller sizes of it to standard
+output. applocker(1) starts it for each photo of a moment; people have no use for it. It opens no file, starts no
+program and connects to nothing once it has begun, whatever the photo contains. HEIC and AVIF need the package
+libheif1.""",
         [
             ("prepare", "The medium size and the thumbnail, as JPEGs."),
             ("jpeg", "The whole photo, as a JPEG."),

@@ -53,7 +53,8 @@ export async function checks(context) {
     await followFindings(context, (computers, device) => body.replaceChildren(
         ...computers.map((computer) => section(named(computer.name), [
             element("dl", { class: "card home-facts" }, ...factsOf(computer).map(([name, value]) =>
-                element("div", { class: "home-fact" }, element("dt", { class: "caption soft" }, name), element("dd", {}, value)))),
+                element("div", { class: "home-fact" },
+                    element("dt", { class: "caption soft" }, name), element("dd", {}, value)))),
             findingsList(findingsOf(computer))])),
         section("This device", [findingsList(device)])));
     return { title: "Checks", back: "home", body: [body] };
