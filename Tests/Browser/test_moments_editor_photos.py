@@ -18,20 +18,57 @@ def test_invalid_photos_are_refused_with_a_message_and_the_others_stay(phone):
         {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": good["buffer"][:3] + bytes(400)},
         {"name": "<b>film</b>.mp4", "mimeType": "video/mp4", "buffer": b"\0\0\0\x18ftypmp42" + bytes(64)},
     )
+    page.get_by_text("3 photos couldn’t be added").click()
     page.get_by_text("notes.jpg: This file is not a supported photo").wait_for()
-    page.get_by_text("broken.jpg: This browser can").wait_for()
+    page.get_by_text("broken.jpg: The file ends in the middle of the photo").wait_for()
     page.get_by_text("<b>film</b>.mp4: This file is not a supported photo").wait_for()
     page.get_by_text("A photo could not be added: see above").wait_for()
     sealed(page, 1)
     phone.picture("editor-problems")
     phone.check()
-    for _ in range(3):
-        page.get_by_role("button", name="OK", exact=True).first.click()
+    page.get_by_role("button", name="OK", exact=True).click()
     assert page.get_by_role("button", name="OK", exact=True).count() == 0
     page.get_by_role("button", name="Remove photo 1").click()
     eventually_equals(lambda: kept(phone)["staged"], 0)
     # Only an empty form is left: no confirmation is needed.
     phone.go("home", "Home")
+
+
+def test_a_photo_that_cant_be_opened_is_refused_with_the_true_reason(phone):
+    page = editor(phone)
+    whole = picture(phone, 13)["buffer"]
+    damaged = bytearray(whole)
+    # The height in the frame header, of which there is one.
+    frame = damaged.index(b"\xff\xc0")
+    damaged[frame + 5 : frame + 9] = bytes(4)
+    chosen(
+        page,
+        {"name": "half.jpg", "mimeType": "image/jpeg", "buffer": whole[: len(whole) // 2][:120]},
+        {"name": "phone.jpg", "mimeType": "image/jpeg", "buffer": b"\0\0\0\x18ftypheic" + bytes(64)},
+        {"name": "damaged.jpg", "mimeType": "image/jpeg", "buffer": bytes(damaged)},
+    )
+    page.get_by_text("3 photos couldn’t be added").click()
+    page.get_by_text("half.jpg: The file ends in the middle of the photo").wait_for()
+    page.get_by_text("phone.jpg: This browser can’t open HEIC photos. An iPhone converts them").wait_for()
+    page.get_by_text("damaged.jpg: This photo is damaged").wait_for()
+
+
+def test_an_animated_photo_is_announced_before_it_is_saved_and_a_pixel_stays_small(phone):
+    page = editor(phone)
+    frame = b"\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
+    animation = b"GIF89a\1\0\1\0\x80\0\0\xb0\x40\x5a\0\0\0" + frame + frame + b"\x3b"
+    chosen(page, {"name": "party.gif", "mimeType": "image/gif", "buffer": animation})
+    sealed(page, 1)
+    page.get_by_text("“party.gif” is animated. Everline shows the first picture; “Keep original files”").wait_for()
+    page.get_by_role("switch", name="Keep original files").click()
+    page.get_by_text("Everline shows the first picture; the original file keeps the animation.").wait_for()
+    sealed(page, 1)
+    phone.picture("editor-animated")
+    phone.check()
+    saved(page)
+    page.locator(".moment-slide-large[data-shown]").wait_for()
+    assert page.locator(".moment-slide-large").bounding_box()["width"] <= 4
+    phone.picture("moment-pixel")
 
 
 def test_photos_of_more_than_fifty_megabytes_are_refused(phone, computer):

@@ -123,7 +123,7 @@ def test_an_imported_folder_becomes_one_moment_for_each_day(phone, computer):
     page.get_by_label("Import places").check()
     page.get_by_role("button", name="Add 6 photos").click()
     page.get_by_text("4 photos in 3 new moments added. 1 already in Everline.").wait_for()
-    page.get_by_text("card/broken.jpg: This browser can’t open this photo").wait_for()
+    page.get_by_text("card/broken.jpg: The file ends in the middle of the photo").wait_for()
     phone.check()
     phone.picture("everline-import-done")
     moments = listed(phone)

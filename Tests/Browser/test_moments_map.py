@@ -49,6 +49,14 @@ def open_map(phone, moments):
     )
 
 
+def test_the_map_of_one_position_shows_a_coast(phone):
+    page = phone.page
+    assert open_map(phone, 1) == 1
+    shows_all(page, 1)
+    assert page.locator(".map-land").get_attribute("opacity") == "1.00"
+    phone.picture("map-one")
+
+
 def test_the_map_shows_moments_without_network_requests(phone):
     page = phone.page
     elsewhere = requests_elsewhere(phone)

@@ -38,7 +38,7 @@ interface AbortController {
 interface OffscreenCanvas {
     width: number;
     height: number;
-    getContext(kind: "2d"): {
+    getContext(kind: "2d", options?: { willReadFrequently: boolean }): {
         fillStyle: string;
         imageSmoothingQuality: "low" | "medium" | "high";
         fillRect(x: number, y: number, width: number, height: number): void;

@@ -4,6 +4,7 @@ import { ExifError, exifPrefix, readExif, takenAt } from "../formats/exif.js";
 import { chunkLogarithm, maximumOriginal, maximumThumbnail, mediumSide,
     thumbnailSide } from "../formats/moment-format.js";
 import { typeOf } from "../formats/image-type.js";
+import { isAnimated, isTruncated } from "../formats/picture-bytes.js";
 import { randomBytes, randomID } from "../crypto/bytes.js";
 import { sha256 } from "../crypto/primitives.js";
 import { sealContent } from "../crypto/stream.js";
@@ -18,12 +19,16 @@ import { sealContent } from "../crypto/stream.js";
  */
 /**
  * @typedef {{ width: number, height: number, original: SealedSize, medium: SealedSize | null, thumbnail: Uint8Array,
- *   digest: Uint8Array, taken: { date: number, offset: number } | null,
+ *   isAnimated: boolean, digest: Uint8Array, taken: { date: number, offset: number } | null,
  *   position: { latitude: number, longitude: number } | null }} SealedPicture
  */
 /**
- * @typedef {{ step: "reading" | "drawing" | "sealing" } | { picture: SealedPicture } | { refused: "tooLarge" |
- *   "notPicture" | "notDecoded" | "failed" }} SealingMessage
+ * Why a picture is refused. `heic`: this browser can't decode it.
+ * @typedef {"tooLarge" | "notPicture" | "truncated" | "heic" | "notDecoded"} RefusalCode
+ */
+/**
+ * @typedef {{ step: "reading" | "drawing" | "sealing" } | { picture: SealedPicture } |
+ *   { refused: RefusalCode | "failed" }} SealingMessage
  */
 
 const scope = /** @type {{ postMessage(message: unknown, transferred: Transferable[]): void, onmessage: unknown }} */ (
@@ -33,7 +38,7 @@ const post = (message, transferred = []) => scope.postMessage(message, transferr
 
 /** Why a picture is refused. */
 class Refusal extends Error {
-    /** @param {"tooLarge" | "notPicture" | "notDecoded"} code */
+    /** @param {RefusalCode} code */
     constructor(code) {
         super(code);
         this.code = code;
@@ -54,7 +59,8 @@ async function drawn(image, side, type, quality) {
     const scale = Math.min(1, side / Math.max(image.width, image.height));
     const canvas = new OffscreenCanvas(Math.max(1, Math.round(image.width * scale)),
         Math.max(1, Math.round(image.height * scale)));
-    const context = canvas.getContext("2d");
+    // Its pixels are read once, for encoding: a canvas in the graphics processor would be slower.
+    const context = canvas.getContext("2d", { willReadFrequently: true });
     if (!context) throw new Refusal("notDecoded");
     if (type === "image/jpeg") {
         // JPEG has no transparency.
@@ -113,7 +119,7 @@ async function seal({ file, name, keepsOriginal }) {
     post({ step: "drawing" });
     // Upright, as its Exif requires: the default.
     const image = await createImageBitmap(new Blob([content], { type })).catch(() => {
-        throw new Refusal("notDecoded");
+        throw new Refusal(isTruncated(content, type) ? "truncated" : type === "image/heic" ? "heic" : "notDecoded");
     });
     const { width, height } = image;
     const longer = Math.max(width, height);
@@ -131,7 +137,10 @@ async function seal({ file, name, keepsOriginal }) {
         await sealed(original.bytes, original.type, name), medium && (await sealed(medium, "image/jpeg", name)),
     ];
     const [one, other] = /** @type {[SealedSize, SealedSize | null]} */ (sizes);
-    const picture = { width, height, original: one, medium: other, thumbnail, digest, ...metadata };
+    const picture = {
+        width, height, original: one, medium: other, thumbnail, isAnimated: isAnimated(content, type), digest,
+        ...metadata,
+    };
     post({ picture }, [one.sealed.buffer, ...(other ? [other.sealed.buffer] : [])]);
 }
 

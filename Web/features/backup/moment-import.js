@@ -1,4 +1,4 @@
-// Imports old photos: grouped into moments by day, one photo in memory at a time. Photos that are already here are
+// Imports old photos: grouped into moments by day, two photos in memory at a time. Photos that are already here are
 // skipped, so a second run resumes an interrupted one.
 import { hex } from "../../crypto/bytes.js";
 import { sha256 } from "../../crypto/primitives.js";
@@ -8,6 +8,7 @@ import { groupBy } from "../../household/group-by.js";
 import { ExifError, exifPrefix, readExif, takenAt } from "../../formats/exif.js";
 import { dayOf, maximumOriginal, maximumPhotos } from "../../formats/moment-format.js";
 import { typeOf } from "../../formats/image-type.js";
+import { ahead } from "./ahead.js";
 
 /** @typedef {import("./import-sources.js").Source} Source */
 /** @typedef {(done: number, all: number, isWaiting?: boolean) => void} Progress */
@@ -32,6 +33,8 @@ import { typeOf } from "../../formats/image-type.js";
 
 /** Photos added to a moment at once; after a crash these are read again. */
 const savedTogether = 10;
+/** Photos that are decoded and sealed at once, as `MomentPhotos.seal` does it. */
+const sealedTogether = 2;
 /** With so many unsent bytes of photos on this device, the import waits. */
 const mostWaiting = 256 << 20;
 const pause = 500;
@@ -147,21 +150,26 @@ class Import {
             moment = await this.#save(moment, batch);
             batch = [];
         };
-        const seen = new Map();
+        /** @type {Map<string, Promise<StagedPhoto | null>>} */
+        const begun = new Map();
+        const results = ahead(missing, sealedTogether, async ({ photo, digest }) => {
+            // Asked and remembered in one step: the next one begins before this one ends.
+            const first = begun.get(hex(digest));
+            const twin = first && (await first);
+            if (twin) return { photo, digest, twin, sealed: null };
+            const sealing = this.#seal(photo, digest);
+            begun.set(hex(digest), sealing);
+            return { photo, digest, twin: null, sealed: await sealing };
+        });
         try {
-            for (const { photo, digest } of missing) {
+            for await (const { photo, digest, twin, sealed } of results) {
                 if ((moment?.photos.length ?? 0) + batch.length >= maximumPhotos) {
                     await flush();
                     moment = null;
                 }
-                const twin = seen.get(hex(digest));
                 if (twin) this.#twin(photo, twin, digest);
-                else {
-                    const sealed = await this.#seal(photo, digest);
-                    if (sealed) {
-                        batch.push({ ...sealed, taken: sealed.taken ?? { date: photo.date, offset: photo.offset } });
-                    }
-                    if (sealed) seen.set(hex(digest), sealed);
+                else if (sealed) {
+                    batch.push({ ...sealed, taken: sealed.taken ?? { date: photo.date, offset: photo.offset } });
                 }
                 this.#step();
                 if (batch.length >= savedTogether) await flush();

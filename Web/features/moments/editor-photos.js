@@ -1,4 +1,4 @@
-// The photos in the moment editor: chosen, sealed one after another, sorted, removed.
+// The photos in the moment editor: chosen, sealed, sorted, removed.
 import { CompanionError } from "../../household/errors.js";
 import { maximumPhotos } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
@@ -6,6 +6,7 @@ import { icon } from "../../ui/icon.js";
 import { banner, button, fileInput, switchRow } from "../../ui/parts.js";
 import { counted, dayName, named, sentenceOf } from "../../ui/words.js";
 import { arrange } from "./editor-arrange.js";
+import { PhotoProblems } from "./editor-problems.js";
 import { PhotoTile } from "./editor-tile.js";
 
 /** @typedef {import("./moment-photos.js").StagedPhoto} StagedPhoto */
@@ -29,7 +30,8 @@ export class PhotoTray {
     #list = element("ul", { class: "editor-grid", "aria-label": "Photos" });
     #status = element("p", { class: "visually-hidden", role: "status" });
     #notices = element("div", { class: "editor-notices", role: "status" });
-    #problems = element("div", { class: "editor-notices", role: "alert" });
+    #animated = element("div", { class: "editor-notices", role: "status" });
+    #problems = new PhotoProblems();
 
     /**
      * @param {Context} context
@@ -47,10 +49,10 @@ export class PhotoTray {
         const more = element("li", { class: "editor-more" }, ...this.#adding());
         this.#list.append(more);
         this.element = element("section", { class: "editor-photos", "aria-label": "Photos" }, this.#list,
-            this.#problems, this.#notices, this.#status);
+            this.#problems.element, this.#animated, this.#notices, this.#status);
         this.original = element("div", { class: "card rows" }, switchRow({
             title: "Keep original files",
-            note: "Including camera data and place. Otherwise only the image is kept.",
+            note: "With camera data, place and anything appended. Off: the image alone.",
             checked: keepsOriginal, change: (checked) => this.#keepOriginals(checked),
         }));
         arrange(this.#list, context.signal, (from, to) => this.#move(from, to));
@@ -104,7 +106,8 @@ export class PhotoTray {
         const room = maximumPhotos - this.#tiles.length;
         if (files.length > room) {
             this.#problem(
-                `A moment has at most ${maximumPhotos} photos; ${counted(files.length - room, "photo")} left out.`);
+                `A moment has at most ${maximumPhotos} photos; ${counted(files.length - room, "photo")} left out.`,
+                { count: files.length - room });
         }
         const tiles = files.slice(0, Math.max(0, room)).map((file) => new PhotoTile(null, file, this.#actions));
         for (const tile of tiles) this.#append(tile);
@@ -151,14 +154,19 @@ export class PhotoTray {
         if (this.#isSealing) return;
         this.#isSealing = true;
         const { signal } = this.#context;
-        for (;;) {
-            const tile = this.#tiles.find(({ isWaiting }) => isWaiting);
-            if (!tile || signal.aborted) break;
-            await this.#sealOne(tile);
-        }
+        // Two at a time, as `MomentPhotos.seal` does it.
+        await Promise.all([this.#sealWaiting(), this.#sealWaiting()]);
         this.#isSealing = false;
         if (signal.aborted) return;
         for (const resolve of this.#settling.splice(0)) resolve();
+    }
+
+    async #sealWaiting() {
+        for (;;) {
+            const tile = this.#tiles.find(({ isWaiting }) => isWaiting);
+            if (!tile || this.#context.signal.aborted) return;
+            await this.#sealOne(tile);
+        }
     }
 
     /** @param {PhotoTile} tile */
@@ -172,8 +180,10 @@ export class PhotoTray {
             });
             // Removed meanwhile.
             if (stop.aborted) return void momentPhotos.discard(photo.id).catch(() => {});
-            const { id, width, height, hash, taken, position, duplicate } = photo;
-            tile.sealed({ id, width, height, hash, taken, position, isNew: true });
+            const { id, width, height, hash, taken, position, duplicate, isAnimated } = photo;
+            const ready = this.photos.length + 1;
+            this.#status.textContent = `${counted(ready, "photo")} of ${this.#tiles.length} ready`;
+            tile.sealed({ id, width, height, hash, taken, position, isNew: true }, isAnimated);
             if (duplicate) {
                 this.#duplicates.push({ tile, duplicate });
                 await this.#drawDuplicates();
@@ -183,22 +193,16 @@ export class PhotoTray {
             if (stop.aborted || this.#context.signal.aborted) return;
             this.#forget(tile);
             const isHopeless = error instanceof CompanionError && error.code === "notPicture";
-            this.#problem(`${named(file.name) || "A photo"}: ${sentenceOf(error)}`, isHopeless ? undefined : file);
+            this.#problem(`${named(file.name) || "A photo"}: ${sentenceOf(error)}`,
+                isHopeless ? {} : { again: () => this.add([file]) });
         }
     }
 
-    /** @param {string} sentence @param {File} [file] to be tried again */
-    #problem(sentence, file) {
+    /** @param {string} sentence @param {{ count?: number, again?: () => void }} [rest] */
+    #problem(sentence, rest) {
         this.refused += 1;
         this.#events.refused();
-        const row = banner("warning", "warning", element("p", { dir: "auto" }, sentence),
-            element("div", { class: "buttons" },
-                file && button("Try again", () => {
-                    row.remove();
-                    this.add([file]);
-                }),
-                button("OK", () => row.remove(), { kind: "plain" })));
-        this.#problems.append(row);
+        this.#problems.add(sentence, rest);
     }
 
     /** @param {boolean} keeps */
@@ -317,8 +321,22 @@ export class PhotoTray {
         await Promise.all(fresh.map(({ id }) => this.#context.companion.momentPhotos.discard(id).catch(() => {})));
     }
 
+    /** Before it is saved, the person is told what will not move. */
+    #drawAnimated() {
+        const animated = this.#tiles.filter(({ photo, isAnimated }) => photo && isAnimated);
+        const [first] = animated;
+        const name = animated.length === 1 ? `“${named(first.file?.name ?? "")}” is` : `${animated.length} photos are`;
+        const kept = this.keepsOriginal ? "the original file" : "“Keep original files”";
+        const sentence = animated.length === 0
+            ? ""
+            : `${name} animated. Everline shows the first picture; ${kept} keeps the animation.`;
+        if (this.#animated.textContent === sentence) return;
+        this.#animated.replaceChildren(sentence && banner("photo", "", element("p", { dir: "auto" }, sentence)));
+    }
+
     #changed() {
         this.#drawCount();
+        this.#drawAnimated();
         if (this.unsealed === 0) for (const resolve of this.#settling.splice(0)) resolve();
         this.#events.changed();
     }

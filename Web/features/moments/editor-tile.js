@@ -28,6 +28,7 @@ export class PhotoTile {
     constructor(photo, file, actions) {
         this.photo = photo;
         this.file = file;
+        this.isAnimated = false;
         this.button = element("button", {
             type: "button", class: "editor-photo", onclick: () => actions.open(this),
             onkeydown: (/** @type {KeyboardEvent} */ event) => {
@@ -58,9 +59,10 @@ export class PhotoTile {
         this.#progress.value = steps.indexOf(step) + 0.5;
     }
 
-    /** @param {ChosenPhoto} photo */
-    sealed(photo) {
+    /** @param {ChosenPhoto} photo @param {boolean} isAnimated its file */
+    sealed(photo, isAnimated) {
         this.photo = photo;
+        this.isAnimated = isAnimated;
         this.#drawState();
     }
 

@@ -13,6 +13,8 @@ const steps = [90, 60, 30, 20, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.0
 const between = 64;
 /** Margins in pixels: half a mark, and the buttons on the right. */
 const [room, controls] = [40, 56];
+/** Points within this part of the world's width, some hundred metres, are one place. */
+const spot = 1e-5;
 /** Circumference of the earth, in metres. */
 const equator = 40_075_017;
 
@@ -79,8 +81,10 @@ export class Plot {
         }
         const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
         const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+        // A single place is shown with the coasts around it.
+        const closest = right - left < spot && bottom - top < spot ? fading : 2 ** 15;
         const scale = Math.min((width - 2 * room - controls) / Math.max(right - left, 1e-9),
-            (height - 2 * room) / Math.max(bottom - top, 1e-9), 2 ** 15);
+            (height - 2 * room) / Math.max(bottom - top, 1e-9), closest);
         this.view = { x: (left + right) / 2 + controls / 2 / scale, y: (top + bottom) / 2, scale };
         this.draw();
     }

@@ -13,24 +13,29 @@ import { scriptURL } from "../../workers/script-url.js";
 /** @typedef {import("../../workers/sealing.js").SealingMessage} SealingMessage */
 /**
  * A sealed photo that waits for its moment. `taken` (seconds since 1970, minutes ahead of UTC) and `position` (degrees)
- * are from the file, for the moment; only the time is stored with the photo. `thumbnail`: a JPEG. `duplicate`: where
- * the same file is already.
- * @typedef {MomentPhoto & { vault: string, thumbnail: Uint8Array, taken: { date: number, offset: number } | null,
- *   position: { latitude: number, longitude: number } | null, duplicate: { moment: string | null, photo: string } |
- *   null }} StagedPhoto
+ * are from the file, for the moment; only the time is stored with the photo. `thumbnail`: a JPEG. `isAnimated`: only
+ * the original moves, if it is kept. `duplicate`: where the same file is already.
+ * @typedef {MomentPhoto & { vault: string, thumbnail: Uint8Array, isAnimated: boolean,
+ *   taken: { date: number, offset: number } | null, position: { latitude: number, longitude: number } | null,
+ *   duplicate: { moment: string | null, photo: string } | null }} StagedPhoto
  */
 /** @typedef {"reading" | "drawing" | "sealing" | "keeping"} SealingStep */
 
 const sentences = {
     tooLarge: "A photo has at most 50 MB; this one is larger.",
     notPicture: "This file is not a supported photo (JPEG, PNG, WebP, HEIC, AVIF or GIF).",
-    notDecoded: "This browser can’t open this photo; convert it to JPEG, or add it on a phone that supports it.",
+    truncated: "The file ends in the middle of the photo: it was not copied completely. Copy it again.",
+    heic: "This browser can’t open HEIC photos. An iPhone converts them if you choose them from the photo library, not "
+        + "from Files; or save the photo as JPEG.",
+    notDecoded: "This photo is damaged, or this browser can’t open photos of its kind. Save it as JPEG and try again.",
     failed: "The photo could not be sealed; try again, or close other apps to free memory.",
 };
 
 export class MomentPhotos {
     /** @type {Map<string, string>} hashes of photos that were staged since unlocking */
     #staged = new Map();
+    /** Of the two workers, the next one. */
+    #worker = 0;
     #ended = new AbortController();
 
     /**
@@ -54,8 +59,8 @@ export class MomentPhotos {
     // Coming in
 
     /**
-     * Seals a chosen file, one at a time. It waits on this device for `Moments.save`, for a day at most. Throws
-     * CompanionError `locked`, `cancelled`, `notPicture`, StoreError.
+     * Seals a chosen file; two at a time, over all tabs. It waits on this device for `Moments.save`, for a day at most.
+     * Throws CompanionError `locked`, `cancelled`, `notPicture`, StoreError.
      * @param {Blob} file of at most 50 MB
      * @param {{ keepsOriginal?: boolean, vault?: string, signal?: AbortSignal, progress?: (step: SealingStep) => void
      *   }} options
@@ -73,8 +78,7 @@ export class MomentPhotos {
         }
         const keys = open.cloneVaultKeys();
         try {
-            return await this.device.tabs.exclusive("seal",
-                () => this.#seal(file, { keepsOriginal, vault, keys, signal: stop.signal, progress }), stop.signal);
+            return await this.#seal(file, { keepsOriginal, vault, keys, signal: stop.signal, progress });
         } catch (error) {
             if (ended.aborted) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
             if (stop.signal.aborted) throw new CompanionError("cancelled", "The photo was not added.");
@@ -94,41 +98,59 @@ export class MomentPhotos {
     async #seal(file, { keepsOriginal, vault: chosen, keys, signal, progress }) {
         const vault = chosen ?? (await this.editor.vault(keys));
         const name = { vault, collection: "photos", id: randomID(), revision: 1 };
-        const picture = await inWorker({ file, keepsOriginal, name: streamName(name) }, signal, progress);
-        const { width, height, thumbnail, taken, position, digest } = picture;
-        const sizes = [picture.original, ...(picture.medium ? [picture.medium] : [])];
+        this.#worker = 1 - this.#worker;
+        // A decoded picture needs 50 MB and more.
+        const picture = await this.device.tabs.exclusive(`sealing ${this.#worker}`,
+            () => inWorker({ file, keepsOriginal, name: streamName(name) }, signal, progress), signal);
         try {
-            const entry = keys.vaultKey(vault);
-            const hash = await photoHash(entry, digest);
-            const held = await this.moments.holding(vault, digest);
-            const other = this.#staged.get(hash);
-            const duplicate = held ? { moment: held.moment, photo: held.photo.id } : other ? {
-                moment: null, photo: other,
-            } : null;
-            const body = photoBody({
-                width, height, ...(taken ? { taken: taken.date } : {}), original: picture.original,
-                ...(picture.medium ? { medium: picture.medium } : {}), thumbnail,
-            });
-            const record = await keys.sealBody(name, body, 0, sizes.map(({ blob }) => blob));
-            wipe(body);
-            progress("keeping");
-            const staging = new PhotoStaging(this.device, name.id);
-            try {
-                for (const size of sizes) {
-                    await staging.add(size);
-                    signal.throwIfAborted();
-                }
-                await staging.finish(record);
-                signal.throwIfAborted();
-            } catch (error) {
-                await staging.cancel();
-                throw error;
-            }
-            this.#staged.set(hash, name.id);
-            return { id: name.id, vault, width, height, hash, thumbnail, taken, position, duplicate };
+            // One after another, so that two of the same are detected, and no sweep finds half of one.
+            return await this.device.tabs.exclusive("seal",
+                () => this.#stage(name, picture, keys, signal, progress), signal);
         } finally {
-            for (const { key } of sizes) wipe(key);
+            wipe(picture.original.key, picture.medium?.key);
         }
+    }
+
+    /**
+     * @param {{ vault: string, collection: string, id: string, revision: number }} name
+     * @param {SealedPicture} picture
+     * @param {import("../../household/keys.js").UnlockedKeys} keys
+     * @param {AbortSignal} signal
+     * @param {(step: SealingStep) => void} progress
+     * @returns {Promise<StagedPhoto>}
+     */
+    async #stage(name, picture, keys, signal, progress) {
+        const { vault } = name;
+        const { width, height, thumbnail, isAnimated, taken, position, digest } = picture;
+        const sizes = [picture.original, ...(picture.medium ? [picture.medium] : [])];
+        const entry = keys.vaultKey(vault);
+        const hash = await photoHash(entry, digest);
+        const held = await this.moments.holding(vault, digest);
+        const other = this.#staged.get(hash);
+        const duplicate = held ? { moment: held.moment, photo: held.photo.id } : other ? {
+            moment: null, photo: other,
+        } : null;
+        const body = photoBody({
+            width, height, ...(taken ? { taken: taken.date } : {}), original: picture.original,
+            ...(picture.medium ? { medium: picture.medium } : {}), thumbnail,
+        });
+        const record = await keys.sealBody(name, body, 0, sizes.map(({ blob }) => blob));
+        wipe(body);
+        progress("keeping");
+        const staging = new PhotoStaging(this.device, name.id);
+        try {
+            for (const size of sizes) {
+                await staging.add(size);
+                signal.throwIfAborted();
+            }
+            await staging.finish(record);
+            signal.throwIfAborted();
+        } catch (error) {
+            await staging.cancel();
+            throw error;
+        }
+        this.#staged.set(hash, name.id);
+        return { id: name.id, vault, width, height, hash, thumbnail, isAnimated, taken, position, duplicate };
     }
 
     /**

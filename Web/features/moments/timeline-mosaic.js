@@ -1,6 +1,7 @@
 // The pictures of a moment as one tile: one large, two side by side, or a mosaic. Its height follows from the stored
 // sizes, before any picture is opened.
 import { element } from "../../ui/element.js";
+import { limitSize } from "./thumbnails.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
 
@@ -41,11 +42,12 @@ export function mosaic(photos, watch) {
     const kind = ["one", "two", isBeside(photos) ? "beside" : "above"][Math.min(photos.length, 3) - 1];
     const more = photos.length - shown.length;
     return element("div", { class: `moment-mosaic moment-mosaic-${kind}`, "data-count": shown.length },
-        ...shown.map(({ id }, index) => {
+        ...shown.map((photo, index) => {
             const image = element("img", { class: "moment-image", alt: "", decoding: "async" });
             const place = element("div", { class: "moment-photo" }, image,
                 more > 0 && index === shown.length - 1 && element("span", { class: "moment-more" }, `+${more}`));
-            watch(place, id, image);
+            limitSize(place, photo);
+            watch(place, photo.id, image);
             return place;
         }));
 }
