@@ -62,6 +62,24 @@ def test_changing_the_pin_requires_the_old_one(phone):
     phone.unlock()
 
 
+@pytest.mark.clock
+def test_a_visible_companion_that_nobody_touches_locks_after_the_chosen_time(phone):
+    page = page_of(phone, "autolock", "Auto-lock")
+    group = page.get_by_role("radiogroup", name="Lock when it is idle")
+    assert group.get_by_label("5 minutes", exact=True).is_checked()
+    phone.check()
+    group.get_by_label("1 minute", exact=True).check()
+    eventually_equals(lambda: phone.inside("return companion.device.store.fact('lockWhenIdleSeconds', 0);"), 60)
+    phone.go("home", "Home")
+    # The clock also runs by itself.
+    for x in (100, 200):
+        page.mouse.move(x, 100)
+        page.clock.fast_forward(35_000)
+    page.get_by_role("heading", name="Home", level=1).wait_for()
+    page.clock.fast_forward(61_000)
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+
+
 def test_the_auto_lock_time_is_stored_and_applied(phone):
     page = page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 1 minute").is_checked()

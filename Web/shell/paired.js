@@ -2,6 +2,7 @@
 // so that nothing is unlocked without what locks it again, and a panic finds the calculator.
 import { followAudit } from "../features/activity/audit-toasts.js";
 import { AutoLock } from "../features/lock-screen/auto-lock.js";
+import { IdleLock } from "../features/lock-screen/idle-lock.js";
 import { PanicWatch } from "../features/panic/panic-watch.js";
 import { toast } from "../ui/toast.js";
 import { Frame } from "./frame.js";
@@ -18,6 +19,7 @@ export { chooseFirstPIN, lockScreen } from "../features/lock-screen/lock-screen.
  */
 export function startPaired(companion, root) {
     new AutoLock(companion, document);
+    new IdleLock(companion, document);
     new PanicWatch(companion);
     followNotifications(companion);
     followAudit(companion, toast);

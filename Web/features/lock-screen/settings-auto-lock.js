@@ -1,27 +1,36 @@
-// The settings of auto-lock: how long a hidden companion stays unlocked.
+// The settings of auto-lock: how long a hidden companion, and a visible one that nobody touches, stays unlocked.
 import { AutoLock, lockAfterChoices } from "./auto-lock.js";
+import { IdleLock, idleChoices } from "./idle-lock.js";
 import { element } from "../../ui/element.js";
 import { radioRow, section } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
-const labels = ["Immediately", "After 1 minute", "After 5 minutes"];
+const hiddenLabels = ["Immediately", "After 1 minute", "After 5 minutes"];
+const idleLabels = ["1 minute", "5 minutes", "15 minutes", "Never"];
 
 /** @type {SettingsPage} */
 export async function autoLock({ companion, signal, toast }) {
-    const watch = new AutoLock(companion, document);
-    signal.addEventListener("abort", () => watch.end(), { once: true });
-    await watch.ready;
-    const choice = (/** @type {number} */ seconds, /** @type {number} */ index) =>
-        radioRow({
-            title: labels[index], name: "autolock", checked: watch.seconds === seconds,
-            choose: () => watch.set(seconds).catch((error) => toast(sentenceOf(error))),
-        });
+    const [hidden, idle] = [new AutoLock(companion, document), new IdleLock(companion, document)];
+    for (const watch of [hidden, idle]) signal.addEventListener("abort", () => watch.end(), { once: true });
+    await Promise.all([hidden.ready, idle.ready]);
+    /**
+     * @param {string} title @param {string} foot @param {AutoLock | IdleLock} watch
+     * @param {readonly number[]} choices @param {string[]} labels
+     */
+    const group = (title, foot, watch, choices, labels) =>
+        section(title, [element("div", { class: "card rows", role: "radiogroup", "aria-label": title },
+            ...choices.map((seconds, index) => radioRow({
+                title: labels[index], name: title, checked: watch.seconds === seconds,
+                choose: () => watch.set(seconds).catch((error) => toast(sentenceOf(error))),
+            })))], { foot });
     return {
         title: "Auto-lock",
-        body: [section("Lock when AppLocker is hidden", [
-            element("div",
-                { class: "card rows", role: "radiogroup", "aria-label": "Lock when AppLocker is hidden" },
-                ...lockAfterChoices.map(choice))],
-            { foot: "The content is always covered immediately, and AppLocker always starts locked." })],
+        body: [
+            group("Lock when AppLocker is hidden",
+                "The content is always covered immediately, and AppLocker always starts locked.",
+                hidden, lockAfterChoices, hiddenLabels),
+            group("Lock when it is idle", "Keys, scrolling, playing media, and a running import or export count "
+                + "as a touch.", idle, idleChoices, idleLabels),
+        ],
     };
 }
