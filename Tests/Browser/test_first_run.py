@@ -156,6 +156,57 @@ def test_a_tab_on_an_iphone_can_be_paired_after_all(new_context, computer):
     tab.quiet()
 
 
+FAKE_SCANNER = """
+window.stopped = 0;
+window.code = "https://example.org/";
+window.BarcodeDetector = class { async detect() { return [{ rawValue: window.code }]; } };
+navigator.mediaDevices.getUserMedia = async () => {
+    const stream = document.createElement("canvas").captureStream();
+    const [track] = stream.getTracks();
+    const stop = track.stop.bind(track);
+    track.stop = () => { window.stopped += 1; stop(); };
+    return stream;
+};
+HTMLMediaElement.prototype.play = async () => {};
+"""
+
+
+def test_a_code_is_scanned_and_the_camera_ends(new_context, site):
+    context = new_context(viewport={"width": 393, "height": 659}, service_workers="block")
+    context.add_init_script(FAKE_SCANNER)
+    new = Phone(new_context, site, context=context)
+    page = new.page
+    page.goto(new.address)
+    page.get_by_role("button", name="Scan the code").click()
+    page.get_by_text("Hold the code in front of the camera").wait_for()
+    new.picture("scan")
+    new.check()
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_function("() => window.stopped === 1")
+    page.get_by_role("button", name="Scan the code").click()
+    # Codes of something else are passed over.
+    page.get_by_text("Hold the code in front of the camera").wait_for()
+    page.evaluate("() => { window.code = `${location.origin}/#pair=AAAA`; }")
+    page.get_by_label("Name of this device").wait_for()
+    assert page.evaluate("() => [window.stopped, location.hash]") == [2, ""]
+    new.quiet()
+
+
+def test_a_link_is_pasted(new_context, site):
+    context = new_context(viewport={"width": 393, "height": 659}, service_workers="block")
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    new = Phone(new_context, site, context=context)
+    page = new.page
+    page.goto(new.address)
+    page.evaluate("() => navigator.clipboard.writeText('nothing')")
+    page.get_by_role("button", name="Paste the link").click()
+    page.get_by_text("This is not a pairing link").wait_for()
+    page.evaluate("() => navigator.clipboard.writeText(`${location.origin}/#pair=AAAA`)")
+    page.get_by_role("button", name="Paste the link").click()
+    page.get_by_label("Name of this device").wait_for()
+    new.quiet()
+
+
 def refused(new_context, site, script="", host="localhost"):
     """Opens the app with a pairing link, in a browser that `script` changes."""
     context = new_context(viewport={"width": 393, "height": 659}, service_workers="block")

@@ -31,6 +31,11 @@ interface WorkerNavigator {
     setAppBadge?(count?: number): Promise<void>;
     clearAppBadge?(): Promise<void>;
 }
+// The Shape Detection API, in Chromium on Android and macOS.
+declare class BarcodeDetector {
+    constructor(options: { formats: string[] });
+    detect(image: HTMLVideoElement): Promise<{ rawValue: string }[]>;
+}
 // Missing in the type checker's list for workers.
 interface AbortController {
     abort(reason?: any): void;

@@ -1,10 +1,10 @@
 // The first page of a device that is not paired.
 import { entryPage } from "../../ui/entry-page.js";
-import { element } from "../../ui/element.js";
-import { button, field, stepRows } from "../../ui/parts.js";
+import { button, stepRows } from "../../ui/parts.js";
 import { ask } from "../../ui/sheet.js";
 import { installPage } from "./install-page.js";
 import { joinPage } from "./join-page.js";
+import { linkInput } from "./link-input.js";
 import { installsFirst } from "./pairing-link.js";
 
 /**
@@ -14,38 +14,20 @@ import { installsFirst } from "./pairing-link.js";
  * @param {AbortSignal} signal
  */
 export function welcome(companion, link, signal) {
-    const page = () => (link ? joinPage(companion, link, signal, newLink) : noLink());
+    const needsNewLink = (/** @type {string} */ reason) => noLink(signal, "This link no longer works", reason);
+    const page = () => (link ? joinPage(companion, link, signal, needsNewLink) : noLink(signal));
     return installsFirst() ? installPage(link, page) : page();
 }
 
-/**
- * After the link was used up, or expired.
- * @param {string} reason
- */
-const newLink = (reason) => noLink("This link no longer works", reason);
-
-function noLink(title = "Welcome to AppLocker", text = "") {
-    const problem = element("p", { class: "problem note", role: "alert" });
-    const input = field("Or paste the link here",
-        { type: "url", name: "link", placeholder: "https://…/#pair=…", autocomplete: "off" });
-    const form = element("form", {
-        class: "entry-page-form", onsubmit: (/** @type {Event} */ event) => {
-            event.preventDefault();
-            const typed = /** @type {HTMLInputElement} */ (input.lastElementChild).value.trim();
-            const hash = typed.indexOf("#pair=");
-            if (hash < 0) problem.textContent = "This is not a pairing link. A pairing link contains “#pair=”.";
-            else if (!typed.startsWith(location.origin))
-                problem.textContent = "This link is for another hub. Open it in the browser.";
-            else location.hash = typed.slice(hash);
-        },
-    }, input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
+/** @param {AbortSignal} signal @param {string} [title] @param {string} [text] */
+function noLink(signal, title = "Welcome to AppLocker", text = "") {
     return entryPage(title, text,
         stepRows([
             ["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
             ["phone", "Scan the code that it shows with this device’s camera."],
             ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
         ]),
-        form);
+        linkInput(signal));
 }
 
 /**
