@@ -154,3 +154,80 @@ def test_a_missing_moment_is_reported(phone):
     page = opened(phone, "moments/00000000000000000000000000000000")
     page.get_by_text("This moment can’t be shown").wait_for()
     phone.check()
+
+
+FINGER = """([selector, path]) => {
+    const [start, ...rest] = path;
+    const node = document.querySelector(selector);
+    // There is no finger to capture.
+    node.setPointerCapture = () => {};
+    const send = (kind, [clientX, clientY]) => node.dispatchEvent(new PointerEvent(kind, {
+        pointerId: 7, pointerType: "touch", isPrimary: true, bubbles: true, cancelable: true, clientX, clientY }));
+    send("pointerdown", start);
+    for (const point of rest) send("pointermove", point);
+    send("pointerup", rest.at(-1) ?? start);
+}"""
+
+
+def finger(page, selector, *path):
+    """Moves a finger over the points; a single one is a tap."""
+    page.evaluate(FINGER, [selector, [list(point) for point in path]])
+
+
+def test_a_swipe_and_the_arrow_keys_show_the_neighbours(phone):
+    _, moment, _ = kept(phone, [LETTER, birthday(), SNOW])
+    page = opened(phone, f"moments/{moment}")
+    links = page.locator(".moment-neighbours a")
+    newer, older = [links.nth(index).get_attribute("href") for index in (0, 1)]
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("(wanted) => location.hash === wanted", arg=older)
+    page.locator(f".moment-neighbour-back[href='#/moments/{moment}']").wait_for()
+    finger(page, ".moment-side", (100, 300), (220, 305))
+    page.wait_for_function("(wanted) => location.hash === wanted", arg=f"#/moments/{moment}")
+    page.locator(f".moment-neighbour-back[href='{newer}']").wait_for()
+    # A finger that scrolls is no swipe.
+    finger(page, ".moment-side", (220, 500), (140, 300))
+    finger(page, ".moment-side", (100, 300), (220, 305))
+    page.wait_for_function("(wanted) => location.hash === wanted", arg=newer)
+
+
+def test_a_tap_hides_what_is_over_a_photo_and_a_swipe_down_closes_it(phone):
+    [moment] = kept(phone, [birthday([300, 400], [400, 300])])
+    page = opened(phone, f"moments/{moment}")
+    page.get_by_role("button", name="Zoom photo 1 of 2").click()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    assert page.locator(".moment-view-large").get_attribute("alt").startswith("Photo 1 of 2, Anna’s birthday, ")
+    finger(page, ".moment-view-stage", (200, 300))
+    page.locator(".moment-view-bare").wait_for()
+    finger(page, ".moment-view-stage", (200, 300))
+    page.locator(".moment-view-bare").wait_for(state="detached")
+    finger(page, ".moment-view-stage", (200, 200), (205, 280), (205, 360))
+    page.locator(".moment-view").wait_for(state="detached")
+
+
+def test_a_moment_is_shared_once_the_person_agreed_that_it_leaves(phone):
+    [moment] = kept(phone, [birthday([300, 400], [400, 300])])
+    page = opened(phone, f"moments/{moment}")
+    page.evaluate("""() => {
+        const media = matchMedia;
+        window.matchMedia = (query) => (query === "(pointer: coarse)" ? { matches: true } : media(query));
+        navigator.canShare = () => true;
+        navigator.share = async ({ files, text }) => {
+            window.shared = [files.map(({ name, type, size }) => [name, type, size > 0]), text];
+        };
+    }""")
+    page.get_by_role("button", name="Share this moment").click()
+    page.get_by_text("It leaves AppLocker: the copy is not sealed.").wait_for()
+    phone.picture("moment-share")
+    phone.check()
+    assert page.evaluate("() => window.shared") is None
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.get_by_role("heading", name="Share this moment?").wait_for(state="detached")
+    files, text = page.evaluate("() => window.shared")
+    assert [one[1:] for one in files] == [["image/jpeg", True], ["image/jpeg", True]], files
+    assert [one[0][-6:] for one in files] == ["-1.jpg", "-2.jpg"] and text.startswith("Anna’s birthday"), (files, text)
+    page.get_by_role("button", name="Zoom photo 2 of 2").click()
+    page.get_by_role("button", name="Share or save this photo").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save a copy").click()
+    assert download.value.suggested_filename.endswith(".jpg")

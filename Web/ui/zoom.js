@@ -1,16 +1,24 @@
-// A picture that is moved by touch: swiped to the next one, or zoomed with two fingers or a double tap.
+// A picture that is moved by touch: swiped to the next one, pulled down, tapped, or zoomed with two fingers or a double
+// tap.
 
 const largest = 4;
 const swipe = 60;
+/** How far a picture is pulled down, and how far a tap moves at most, in pixels. */
+const [pull, still] = [110, 8];
+/** A tap is no double tap after so many milliseconds. */
+const second = 260;
 
 /**
  * @param {HTMLElement} stage
  * @param {HTMLElement} image in it
  * @param {(step: 1 | -1) => void} turn swiped to the next one or the one before
  * @param {AbortSignal} signal
+ * @param {{ tapped?: () => void, pulledDown?: () => void }} rest
  * @returns {() => void} back to its whole
  */
-export function zoomable(stage, image, turn, signal) {
+export function zoomable(stage, image, turn, signal, { tapped = () => {}, pulledDown } = {}) {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let tapping;
     /** @type {Map<number, { x: number, y: number }>} */
     const fingers = new Map();
     let [scale, x, y] = [1, 0, 0];
@@ -52,20 +60,32 @@ export function zoomable(stage, image, turn, signal) {
         } else if (scale > 1) {
             x += event.clientX - before.x;
             y += event.clientY - before.y;
+        } else if (pulledDown && !isPinch) {
+            // It follows the finger.
+            image.style.setProperty("translate", `0 ${Math.max(0, event.clientY - start.y)}px`);
         }
         draw();
     }, { signal });
     const lifted = (/** @type {PointerEvent} */ event) => {
-        if (!fingers.delete(event.pointerId) || event.type !== "pointerup") return;
+        if (!fingers.delete(event.pointerId)) return;
+        image.style.removeProperty("translate");
+        if (event.type !== "pointerup") return;
         spread = distance();
         const [movedX, movedY] = [event.clientX - start.x, event.clientY - start.y];
-        if (fingers.size > 0 || isPinch || scale > 1) return;
+        if (fingers.size > 0 || isPinch) return;
+        if (Math.hypot(movedX, movedY) < still) {
+            clearTimeout(tapping);
+            tapping = setTimeout(() => !signal.aborted && tapped(), second);
+        }
+        if (scale > 1) return;
+        if (movedY > pull && movedY > 2 * Math.abs(movedX)) return pulledDown?.();
         if (Math.abs(movedX) > swipe && Math.abs(movedX) > 2 * Math.abs(movedY)) turn(movedX < 0 ? 1 : -1);
     };
     for (const kind of /** @type {const} */ (["pointerup", "pointercancel"])) {
         stage.addEventListener(kind, lifted, { signal });
     }
     stage.addEventListener("dblclick", () => {
+        clearTimeout(tapping);
         if (scale > 1) return whole();
         scale = 2.5;
         draw();

@@ -1,23 +1,24 @@
 // A moment's photos side by side. All have thumbnails; the current one and its neighbours are loaded larger.
 import { element } from "../../ui/element.js";
 import { iconButton } from "../../ui/parts.js";
-import { viewMomentPhoto } from "./detail-viewer.js";
+import { describePhoto, viewMomentPhoto } from "./detail-viewer.js";
 import { MediumPictures } from "./medium-photos.js";
-import { thumbnails } from "./thumbnails.js";
+import { isTiny, limitSize, thumbnails } from "./thumbnails.js";
 
-/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+/** @typedef {import("./moments.js").Moment} Moment */
 
 /** Limits of the stage's width by height: high for portraits, flat for panoramas. */
 const [tallest, flattest] = [3 / 4, 16 / 9];
 
 /**
  * @param {Context} context its signal ends with the photos
- * @param {MomentPhoto[]} photos at least one
- * @param {(index: number) => string} describe for a screen reader
+ * @param {() => Moment} momentNow it has at least one photo, and always the same ones
  * @returns {HTMLElement}
  */
-export function carousel(context, photos, describe) {
+export function carousel(context, momentNow) {
     const { signal } = context;
+    const { photos } = momentNow();
+    const describe = (/** @type {number} */ index) => describePhoto(momentNow(), index);
     const loader = thumbnails(context);
     const medium = new MediumPictures(context);
     let current = 0;
@@ -29,9 +30,10 @@ export function carousel(context, photos, describe) {
             "aria-label": `Zoom photo ${index + 1} of ${photos.length}`, onclick: () => viewer(index),
         }, behind, small, large);
         const slide = element("li", { class: "moment-slide", "aria-label": describe(index) }, open);
+        limitSize(slide, photo);
         loader.watch(slide, photo.id, small);
         // Shown twice: beside a portrait are its own colours.
-        new MutationObserver(() => {
+        if (!isTiny(photo)) new MutationObserver(() => {
             const source = small.getAttribute("src");
             if (source) behind.setAttribute("src", source);
             else behind.removeAttribute("src");
@@ -39,7 +41,7 @@ export function carousel(context, photos, describe) {
         return { photo, slide, large };
     });
     const viewer = (/** @type {number} */ first) =>
-        viewMomentPhoto(context, photos, first, describe, (index) => turnTo(index, "auto"));
+        viewMomentPhoto(context, momentNow(), first, (index) => turnTo(index, "auto"));
     const strip = element("ul", {
         class: "moment-slides", tabindex: photos.length > 1 ? 0 : null, "aria-label": "Photos",
     }, ...slides.map(({ slide }) => slide));

@@ -1,21 +1,34 @@
-// One photo full screen: zoomed by two fingers or a double tap, the next one by a swipe or a key.
+// One photo full screen: zoomed by two fingers or a double tap, the next one by a swipe or a key. A tap hides what is
+// over it, a swipe down closes it.
 import { dismantle, element } from "../../ui/element.js";
 import { showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
-import { sentenceOf } from "../../ui/words.js";
+import { named, sentenceOf } from "../../ui/words.js";
 import { MediumPictures } from "./medium-photos.js";
+import { shareMoment } from "./share.js";
+import { nameOf, shortDay } from "./timeline-card.js";
+import { limitSize } from "./thumbnails.js";
 import { zoomable } from "../../ui/zoom.js";
 
-/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+/** @typedef {import("./moments.js").Moment} Moment */
+
+/**
+ * For a screen reader.
+ * @param {Moment} moment
+ * @param {number} index
+ */
+export const describePhoto = (moment, index) => [...new Set([
+    `Photo ${index + 1} of ${moment.photos.length}`, named(nameOf(moment)), shortDay(moment),
+])].join(", ");
 
 /**
  * @param {Context} context
- * @param {MomentPhoto[]} photos
+ * @param {Moment} moment
  * @param {number} first
- * @param {(index: number) => string} describe
  * @param {(last: number) => void} left where the person was when it was closed
  */
-export function viewMomentPhoto(context, photos, first, describe, left) {
+export function viewMomentPhoto(context, moment, first, left) {
+    const { photos } = moment;
     const ended = new AbortController();
     const { signal } = ended;
     context.signal.addEventListener("abort", () => ended.abort(), { once: true, signal });
@@ -30,13 +43,17 @@ export function viewMomentPhoto(context, photos, first, describe, left) {
     const medium = new MediumPictures({ ...context, signal }, {
         failed: (_, error) => (message.textContent = `Showing the thumbnail. ${sentenceOf(error)}`),
     });
-    const place = element("span", { class: "moment-view-place", role: "status" });
+    const place = element("span", { role: "status" });
+    const sharing = iconButton("share", "Share or save this photo",
+        () => shareMoment({ ...context, signal }, moment, [photos[index]]));
     const back = iconButton("back", "Previous photo", () => turn(-1));
     const forward = iconButton("forward", "Next photo", () => turn(1));
     /** @type {HTMLDialogElement} */
     const dialog = element("dialog", { class: "moment-view", "aria-label": "Photo" },
-        stage, element("div", { class: "moment-view-bar" }, iconButton("cross", "Close", () => dialog.close()), place,
-            back, forward), message);
+        stage, element("div", { class: "moment-view-bar" }, iconButton("cross", "Close", () => dialog.close()),
+            element("p", { class: "moment-view-place" }, place,
+                element("span", { class: "caption" }, shortDay(moment))),
+            sharing, back, forward), message);
 
     const forget = () => {
         small.removeAttribute("src");
@@ -45,14 +62,16 @@ export function viewMomentPhoto(context, photos, first, describe, left) {
     };
     async function show() {
         const { id } = photos[index];
+        limitSize(both, photos[index]);
         forget();
         whole();
         medium.show([]);
         message.textContent = "";
+        back.hidden = forward.hidden = photos.length === 1;
         back.disabled = index === 0;
         forward.disabled = index === photos.length - 1;
         place.textContent = photos.length > 1 ? `${index + 1} of ${photos.length}` : "";
-        large.alt = describe(index);
+        large.alt = describePhoto(moment, index);
         medium.show([{ id, image: large }], id);
         const bytes = await context.companion.momentPhotos.thumbnail(id).catch(() => null);
         if (!bytes || signal.aborted || photos[index]?.id !== id) return;
@@ -69,7 +88,9 @@ export function viewMomentPhoto(context, photos, first, describe, left) {
         show();
     }
 
-    const whole = zoomable(stage, both, turn, signal);
+    const whole = zoomable(stage, both, turn, signal, {
+        tapped: () => dialog.classList.toggle("moment-view-bare"), pulledDown: () => dialog.close(),
+    });
     dialog.addEventListener("keydown", (event) => {
         if (event.key === "ArrowLeft") turn(-1);
         else if (event.key === "ArrowRight") turn(1);

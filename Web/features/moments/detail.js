@@ -1,19 +1,18 @@
 // One moment: photos, words, time and place.
 import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
-import { icon } from "../../ui/icon.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
-import { counted, named, sentenceOf } from "../../ui/words.js";
+import { sentenceOf } from "../../ui/words.js";
+import { neighbours } from "./detail-neighbours.js";
 import { carousel } from "./detail-photos.js";
 import { UploadState } from "./detail-uploads.js";
 import { comparedVersions, marks } from "./detail-versions.js";
-import { nameOf, seen, wholeDay } from "./timeline-card.js";
+import { removeMoment } from "./remove.js";
+import { shareMoment } from "./share.js";
+import { seen, wholeDay } from "./timeline-card.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
-
-/** How long a deletion can be undone, in milliseconds. */
-const undoTime = 30_000;
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
 
@@ -67,10 +66,12 @@ class Detail {
             { class: "button button-icon moment-favour" });
         const isHere = moment.removed === undefined;
         this.actions = isHere ? [this.#heart,
+            iconButton("share", "Share this moment", () => shareMoment(context, this.#moment)),
             iconButton("edit", "Edit this moment", () => context.go(`moments/${moment.id}/edit`)),
             iconButton("trash", "Delete this moment", () => this.#remove())] : [];
-        this.element = element("div", { class: "moment-detail" }, this.#notice, this.#photos,
-            element("div", { class: "moment-side" }, this.#text, this.#uploads.element, this.#neighbours(moments)));
+        const side = element("div", { class: "moment-side" }, this.#text, this.#uploads.element);
+        side.append(neighbours(context, side, moment.id, moments));
+        this.element = element("div", { class: "moment-detail" }, this.#notice, this.#photos, side);
         this.#draw(moments);
         companion.addEventListener("changed", (event) => {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
@@ -114,11 +115,9 @@ class Detail {
             this.#photosShown.abort();
             this.#photosShown = new AbortController();
             this.#photosKey = key;
-            const describe = (/** @type {number} */ index) =>
-                `Photo ${index + 1} of ${photos.length}, ${named(nameOf(this.#moment))}`;
             this.#photos.replaceChildren(photos.length === 0
                 ? ""
-                : carousel({ ...this.#context, signal: this.#photosShown.signal }, photos, describe));
+                : carousel({ ...this.#context, signal: this.#photosShown.signal }, () => this.#moment));
         }
         this.#photos.hidden = photos.length === 0;
         this.#drawText(this.#versions.length > 0 ? plainTitle(moment) : moment.title);
@@ -165,20 +164,6 @@ class Detail {
         window.scrollTo(0, 0);
     }
 
-    /** @param {Moment[]} moments */
-    #neighbours(moments) {
-        const index = moments.findIndex(({ id }) => id === this.#moment.id);
-        const [newer, older] = index < 0 ? [null, null] : [moments[index - 1], moments[index + 1]];
-        const link = (/** @type {Moment | null | undefined} */ one, /** @type {string} */ label,
-            /** @type {"back" | "forward"} */ arrow) =>
-            one && element("a", { class: `moment-neighbour moment-neighbour-${arrow}`, href: `#/moments/${one.id}` },
-                icon(arrow),
-                element("span", { class: "moment-neighbour-text" }, element("span", { class: "soft caption" }, label),
-                    element("span", { class: "moment-neighbour-name", dir: "auto" }, nameOf(one))));
-        return element("nav", { class: "moment-neighbours", "aria-label": "Other moments" },
-            link(newer, "Newer", "back"), link(older, "Older", "forward"));
-    }
-
     async #favour() {
         try {
             this.#moment = await this.#context.companion.moments.setFavourite(this.#moment, !this.#moment.favourite);
@@ -199,17 +184,11 @@ class Detail {
     }
 
     async #remove() {
-        const { companion, go, toast } = this.#context;
         try {
-            const removed = await companion.moments.remove(this.#moment);
-            go("moments");
-            const { photos } = removed;
-            toast(`Moment${photos.length > 0 ? ` and ${counted(photos.length, "photo")}` : ""} moved to the trash`, {
-                milliseconds: undoTime,
-                undo: () => companion.moments.restore(removed).catch((error) => toast(sentenceOf(error))),
-            });
+            await removeMoment(this.#context, this.#moment);
+            this.#context.go("moments");
         } catch (error) {
-            toast(sentenceOf(error));
+            this.#context.toast(sentenceOf(error));
         }
     }
 }

@@ -1,0 +1,63 @@
+// Shares a moment or one of its photos with other apps, once the person agreed: it leaves AppLocker.
+import { dayOf } from "../../formats/moment-format.js";
+import { element } from "../../ui/element.js";
+import { button } from "../../ui/parts.js";
+import { download, isShareable, share } from "../../ui/share-file.js";
+import { sheet } from "../../ui/sheet.js";
+import { counted, sentenceOf } from "../../ui/words.js";
+
+/** @typedef {import("./moments.js").Moment} Moment */
+/** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+
+/** @type {Record<string, string>} */
+const endings = { "image/png": "png", "image/webp": "webp", "image/gif": "gif", "image/heic": "heic",
+    "image/avif": "avif" };
+
+/**
+ * @param {Context} context its signal ends the sheet
+ * @param {Moment} moment
+ * @param {MomentPhoto[]} [photos] all of them, or the one that is shared without the moment's words
+ */
+export async function shareMoment(context, moment, photos = moment.photos) {
+    const isWhole = photos === moment.photos;
+    const text = isWhole ? [moment.title, moment.words].filter(Boolean).join("\n\n") : "";
+    const what = isWhole ? "moment" : "photo";
+    await sheet(`Share this ${what}?`, context.signal, (/** @type {(answer: true) => void} */ end, closed) => {
+        /** @type {File[]} */
+        let files = [];
+        const status = element("p", { class: "soft", role: "status" },
+            photos.length > 0 ? `Opening ${counted(photos.length, "photo")}…` : "");
+        const data = () => ({ ...(files.length > 0 ? { files } : {}), ...(text ? { text } : {}) });
+        const sharing = button("Share", () => void share(data()).then((isDone) => isDone && end(true)),
+            { kind: "primary", wide: true, disabled: true, hidden: true });
+        const saving = button("Save a copy", () => {
+            for (const file of files) download(file);
+            if (text) download(new File([text], `moment-${dayOf(moment)}.txt`, { type: "text/plain" }));
+            end(true);
+        }, { wide: true, disabled: true });
+        const open = async () => {
+            for (const [index, { id }] of photos.entries()) files.push(await fileOf(index, id));
+            if (closed.aborted) return;
+            status.textContent = "";
+            sharing.hidden = !isShareable(data());
+            sharing.disabled = saving.disabled = false;
+        };
+        /** @param {number} index @param {string} id */
+        const fileOf = async (index, id) => {
+            const { type, bytes } = await context.companion.momentPhotos.original(id, { signal: closed });
+            const number = photos.length > 1 ? `-${index + 1}` : "";
+            const name = `moment-${dayOf(moment)}${number}.${endings[type] ?? "jpg"}`;
+            const file = new File([bytes], name, { type });
+            bytes.fill(0);
+            return file;
+        };
+        open().catch((error) => (status.textContent = closed.aborted ? "" : sentenceOf(error)));
+        closed.addEventListener("abort", () => (files = []), { once: true });
+        return [
+            element("p", { class: "soft" }, "It leaves AppLocker: the copy is not sealed. The app that you choose, and "
+                + "everybody who gets it there, can read it."
+                + (photos.length > 0 ? " A kept original file includes its camera data and place." : "")),
+            status, sharing, saving, button("Cancel", () => end(true), { kind: "plain", wide: true }),
+        ];
+    });
+}
