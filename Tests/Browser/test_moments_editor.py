@@ -90,7 +90,7 @@ def test_leaving_asks_whether_to_keep_the_draft(phone):
     written(page, "Half a sente")
     chosen(page, picture(phone, 41))
     sealed(page, 1)
-    page.get_by_role("link", name="Home").click()
+    page.get_by_role("button", name="Back").click()
     page.get_by_role("heading", name="Leave this moment?").wait_for()
     phone.picture("editor-leaving")
     phone.check()

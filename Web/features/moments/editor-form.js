@@ -37,7 +37,8 @@ export class MomentForm {
     #heart = element("button", {
         type: "button", class: "button button-icon editor-heart", "aria-label": "Favourite", title: "Favourite",
     }, icon("heart"));
-    #save = button("Save", () => this.#press(), { kind: "primary", wide: true });
+    /** In the page's head. */
+    save = button("Save", () => this.#press(), { kind: "primary" });
 
     /** @param {Context} context @param {Moment | null} moment */
     constructor(context, moment) {
@@ -111,7 +112,7 @@ export class MomentForm {
                 section("When and where",
                     [element("div", { class: "card rows" }, this.when.element, this.place.element), this.when.note]),
                 this.tray.original),
-            element("div", { class: "editor-bar" }, this.#state, this.#save));
+            element("div", { class: "editor-bar" }, this.#state));
         this.#grow();
         this.#follow();
     }
@@ -245,12 +246,12 @@ export class MomentForm {
     #press() {
         if (this.#isSaving) return;
         this.#isSaving = true;
-        this.#save.setAttribute("aria-disabled", "true");
+        this.save.setAttribute("aria-disabled", "true");
         this.#keep().catch((error) => {
             if (!this.#context.signal.aborted) this.#showStatus(sentenceOf(error), true);
         }).finally(() => {
             this.#isSaving = false;
-            this.#save.removeAttribute("aria-disabled");
+            this.save.removeAttribute("aria-disabled");
         });
     }
 

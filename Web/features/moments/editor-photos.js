@@ -52,7 +52,7 @@ export class PhotoTray {
             this.#problems.element, this.#animated, this.#notices, this.#status);
         this.original = element("div", { class: "card rows" }, switchRow({
             title: "Keep original files",
-            note: "With camera data, place and anything appended. Off: the image alone.",
+            note: "With camera data, place and anything appended.",
             checked: keepsOriginal, change: (checked) => this.#keepOriginals(checked),
         }));
         arrange(this.#list, context.signal, (from, to) => this.#move(from, to));

@@ -20,5 +20,5 @@ export async function editor(context, id) {
     if (!signal.aborted && !moment && matchMedia("(pointer: fine)").matches) requestAnimationFrame(() => form.focus());
     return { title: moment ? "Edit moment" : "New moment", back: id
         ? `moments/${id}`
-        : "moments", body: [element("div", { class: "editor-page" }, form.element)] };
+        : "moments", actions: [form.save], body: [element("div", { class: "editor-page" }, form.element)] };
 }
