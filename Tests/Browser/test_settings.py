@@ -23,6 +23,19 @@ def test_every_settings_page_opens_and_is_accessible(phone):
     phone.picture("settings")
     titles = page.locator(".settings-link .row-title").all_inner_texts()
     assert len(titles) == 16, titles
+    pictures = page.locator(".settings-link .tile path").evaluate_all(
+        "(all) => all.map((one) => one.getAttribute('d'))"
+    )
+    assert len(set(pictures)) == len(titles), "two rows have the same icon"
+    for title, value in (
+        ("Auto-lock", "1 minute"),
+        ("Devices", "2 devices"),
+        ("Panic", "On"),
+        ("Appearance", "System"),
+    ):
+        row = page.locator(".settings-link", has=page.get_by_text(title, exact=True))
+        eventually_equals(row.locator(".row-end").inner_text, value, title)
+    assert page.locator(".settings-link", has_text="Decoy PIN").locator(".row-end").inner_text() == ""
     for title in titles:
         page.locator(".settings-link", has_text=title).click()
         page.get_by_role("heading", name=title, level=1).wait_for()

@@ -20,6 +20,7 @@ import { appearancePage } from "../features/settings/appearance.js";
 import { recovery } from "../features/settings/recovery.js";
 import { syncPage } from "../features/settings/sync.js";
 import { vaultsPage } from "../features/vaults/settings.js";
+import { settingsValues } from "./settings-values.js";
 
 /** @type {import("../features/settings/screen.js").Group[]} */
 export const groups = [
@@ -34,16 +35,16 @@ export const groups = [
     { title: "Household", pages: [
         { name: "notifications", label: "Notifications", icon: "bell", page: notifications },
         { name: "devices", label: "Devices", icon: "phone", page: devices },
-        { name: "recovery", label: "Recovery sheet", icon: "shield", page: recovery },
+        { name: "recovery", label: "Recovery sheet", icon: "note", page: recovery },
     ] },
     { title: "Everline", pages: [
         { name: "everline", label: "Everline", icon: "heart", page: everline },
         { name: "vaults", label: "Shared vaults", icon: "people", page: vaultsPage },
     ] },
     { title: "This app", pages: [
-        { name: "appearance", label: "Appearance", icon: "eye", page: appearancePage },
+        { name: "appearance", label: "Appearance", icon: "sun", page: appearancePage },
         { name: "sync", label: "Sync and storage", icon: "cloud", page: syncPage },
-        { name: "backup", label: "Backup of notes", icon: "note", page: backup },
+        { name: "backup", label: "Backup of notes", icon: "share", page: backup },
         { name: "about", label: "Version and update", icon: "refresh", page: about },
         { name: "remove", label: "Revoke this device", icon: "trash", mood: "danger", page: removal },
     ] },
@@ -62,11 +63,13 @@ export const subpages = {
     "everline/reset": ["everline", resetPage, "settings/everline"],
 };
 
+const menu = { groups, values: settingsValues };
+
 /** @type {AppScreen} */
 export function settingsScreen(context) {
     const address = context.parts.join("/");
     const listed = groups.flatMap(({ pages }) => pages).find(({ name }) => name === address);
-    if (listed) return settingsPage(context, groups, listed.name, listed.page);
+    if (listed) return settingsPage(context, menu, listed.name, listed.page);
     return Object.hasOwn(subpages, address)
-        ? settingsPage(context, groups, ...subpages[address]) : settings(context, groups);
+        ? settingsPage(context, menu, ...subpages[address]) : settings(context, menu);
 }

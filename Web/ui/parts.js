@@ -44,6 +44,13 @@ export function section(title, children, { end, foot } = {}) {
         foot && element("p", { class: "section-foot" }, foot));
 }
 
+/**
+ * What few people look for, folded.
+ * @param {...Child} children
+ */
+export const advanced = (...children) => element("details", { class: "advanced" },
+    element("summary", { class: "section-title" }, "Advanced"), ...children);
+
 /** @param {...Child} children */
 export const card = (...children) =>
     element("div", { class: "card" }, element("div", { class: "card-body" }, ...children));

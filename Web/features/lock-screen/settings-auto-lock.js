@@ -8,6 +8,14 @@ import { sentenceOf } from "../../ui/words.js";
 const hiddenLabels = ["Immediately", "After 1 minute", "After 5 minutes"];
 const idleLabels = ["1 minute", "5 minutes", "15 minutes", "Never"];
 
+/** @param {Companion} companion */
+export async function autoLockWords(companion) {
+    const watch = new AutoLock(companion, document);
+    await watch.ready;
+    watch.end();
+    return labels[lockAfterChoices.indexOf(watch.seconds)].replace("After ", "");
+}
+
 /** @type {SettingsPage} */
 export async function autoLock({ companion, signal, toast }) {
     const [hidden, idle] = [new AutoLock(companion, document), new IdleLock(companion, document)];

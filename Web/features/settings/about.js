@@ -1,7 +1,7 @@
 // The version of the app, and a pending update.
 import { appVersion, applyUpdate, checkForUpdate, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
-import { banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
+import { advanced, banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
 /** @type {Record<typeof offline.state, [string, string, "good" | "warning" | ""]>} */
@@ -16,10 +16,21 @@ const states = {
 export async function about({ signal }) {
     const body = element("div", { class: "settings-parts" });
     const status = element("p", { class: "section-foot", role: "status" });
+    const hash = element("div", {});
+    // Not drawn again, so that it stays unfolded.
+    const more = advanced(hash);
     const draw = async () => {
         const version = await appVersion();
         if (signal.aborted) return;
         const [word, note, mood] = states[offline.state];
+        if (version) {
+            hash.replaceChildren(section("Hash of its files", [card(
+                element("p", { class: "settings-hash", "aria-label": version.hash },
+                    ...(version.hash.match(/.{8}/g) ?? []).flatMap((part) => [element("span", {}, part), " "])),
+                element("p", { class: "soft caption" },
+                    "The same on every device with the same files. "
+                        + "docs/operations.md describes how to compare it with the package."))]));
+        }
         body.replaceChildren(...[
             offline.update && banner("refresh", "", element("p", {},
                 "A new version is ready. Updating reloads every tab of AppLocker, which then asks for the PIN."),
@@ -32,12 +43,7 @@ export async function about({ signal }) {
                     : "The version is unknown until the app is stored or the hub can be reached." }),
                 row({ start: tile(mood === "good" ? "check" : "warning", mood), title: word, note: offline.problem
                     ?? note }))]),
-            version && section("Hash of its files", [card(
-                element("p", { class: "settings-hash", "aria-label": version.hash },
-                    ...(version.hash.match(/.{8}/g) ?? []).flatMap((part) => [element("span", {}, part), " "])),
-                element("p", { class: "soft caption" },
-                    "The same on every device with the same files. "
-                        + "docs/operations.md describes how to compare it with the package."))]),
+            version && more,
             button("Check for updates", look, { wide: true, icon: "refresh" }), status,
         ].flatMap((part) => part || []));
     };

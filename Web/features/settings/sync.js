@@ -1,6 +1,6 @@
 // Pending changes, problems with the hub, and storage.
 import { element } from "../../ui/element.js";
-import { badge, banner, button, points, row, rows, section, tile } from "../../ui/parts.js";
+import { advanced, badge, banner, button, points, row, rows, section, tile } from "../../ui/parts.js";
 import { sentenceOf, size } from "../../ui/words.js";
 
 /** @type {Record<string, [string, "good" | "warning" | "danger" | ""]>} */
@@ -24,11 +24,17 @@ function share(usage, quota) {
 export async function syncPage({ companion, signal, toast }) {
     const body = element("div", { class: "settings-parts" });
     const status = element("p", { class: "section-foot", role: "status" });
+    const cursor = element("span", { class: "numbers" });
+    // Not drawn again, so that it stays unfolded.
+    const more = advanced(rows(row({
+        title: "Sequence number", note: "Of the last record received from the hub", end: cursor,
+    })));
     const draw = async () => {
         const report = await companion.report();
         if (signal.aborted) return;
         const [word, mood] = connections[report.connection] ?? connections.off;
         const { persisted, usage, quota } = report.room;
+        cursor.textContent = String(report.cursor);
         body.replaceChildren(...[
             report.misbehaviour.length > 0 && banner("warning", "danger", element("p", {}, "Problems with the hub:"),
                 points(...report.misbehaviour)),
@@ -48,10 +54,6 @@ export async function syncPage({ companion, signal, toast }) {
                     title: "Records refused", note: "Their signature or seal is invalid.",
                     end: badge(String(report.refused), "danger"),
                 }),
-                row({
-                    title: "Sequence number", note: "Of the last record received from the hub",
-                    end: element("span", { class: "numbers" }, String(report.cursor)),
-                }),
             ), button("Sync now", sync, { wide: true, icon: "refresh" }), status]),
             section("Storage", [rows(
                 row({
@@ -66,6 +68,7 @@ export async function syncPage({ companion, signal, toast }) {
                     ? `Of ${size(quota)} that the browser allows`
                     : undefined }),
             ), !persisted && button("Request permanent storage", keep, { wide: true })]),
+            more,
         ].flatMap((part) => part || []));
     };
     const sync = async () => {
