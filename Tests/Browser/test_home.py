@@ -66,7 +66,7 @@ def test_computers_are_offline_without_a_hub(phone, computer):
     phone.go("home", "Home")
     page.locator(".home-computer .badge", has_text="Online").wait_for()
     computer.stop_hub()
-    page.locator(".connection", has_text="Offline: showing").wait_for()
+    page.locator(".connection", has_text="Offline. Showing").wait_for()
     page.locator(".home-computer .badge", has_text="Offline").wait_for()
     phone.picture("home-offline")
     phone.check()

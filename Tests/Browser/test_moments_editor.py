@@ -293,7 +293,7 @@ def test_a_moment_is_saved_without_the_hub(phone, computer):
     photo = picture(phone, 71)
     eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app's files are cached")
     computer.stop_hub()
-    page.get_by_text("Offline: showing").wait_for()
+    page.get_by_text("Offline. Showing").wait_for()
     chosen(page, photo)
     sealed(page, 1)
     written(page, "Without a network")
@@ -302,7 +302,7 @@ def test_a_moment_is_saved_without_the_hub(phone, computer):
     assert waiting(page) > 0
     computer.start_hub()
     phone.online_again()
-    page.get_by_text("Offline: showing").wait_for(state="hidden")
+    page.get_by_text("Offline. Showing").wait_for(state="hidden")
     eventually_equals(lambda: waiting(page), 0, "all changes are sent")
 
 

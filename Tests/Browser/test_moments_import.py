@@ -282,7 +282,7 @@ def test_only_files_that_the_hub_has_are_removed(phone, computer):
     eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the app's files are cached")
     computer.stop_hub()
     phone.online_again()
-    page.get_by_text("Offline: showing").wait_for()
+    page.get_by_text("Offline. Showing").wait_for()
     removing(phone, files, True)
     page.get_by_text("w.jpg: The photo is not at the hub yet; run the import again later.").wait_for()
     assert page.evaluate(NAMES) == ["w.jpg"]

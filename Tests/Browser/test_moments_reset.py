@@ -119,7 +119,7 @@ def test_an_offline_reset_erases_this_device_and_is_sent_later(phone, computer):
     # The PIN was accepted; now the network is disconnected.
     computer.stop_hub()
     phone.online_again()
-    page.get_by_text("Offline: showing").wait_for()
+    page.get_by_text("Offline. Showing").wait_for()
     page.get_by_label("Type “erase”").fill("erase")
     page.get_by_role("button", name="Erase everything").click()
     page.get_by_text("The hub can’t be reached: it and your other devices are updated").wait_for()

@@ -165,7 +165,7 @@ def test_pending_photos_are_shown_and_sent_when_the_hub_is_reachable(phone, comp
     page = opened(phone)
     open_second(phone)
     computer.stop_hub()
-    page.get_by_text("Offline: showing").wait_for()
+    page.get_by_text("Offline. Showing").wait_for()
     inside_second(
         phone, KEPT, {"seed": 30, "moments": [row(["Far from any hub", "", 0.001, "", "", [[800, 600]], False])]}
     )

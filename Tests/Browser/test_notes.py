@@ -38,7 +38,7 @@ def begun(phone, computer, **notes):
 def test_an_offline_edit_is_shown_as_unsent_and_sent_later(phone, computer):
     page = begun(phone, computer, Safe="")
     computer.stop_hub()
-    page.get_by_text("Offline: showing").wait_for()
+    page.get_by_text("Offline. Showing").wait_for()
     page.get_by_role("link", name="Safe").click()
     page.get_by_label("Text", exact=True).fill("written offline")
     kept(phone, "Saved here, not sent yet")

@@ -20,11 +20,11 @@ GO_ON = """
 def restarted(phone, computer, change):
     """Changes the hub's directory while the hub is stopped."""
     computer.stop_hub()
-    phone.page.get_by_text("Offline: showing").first.wait_for()
+    phone.page.get_by_text("Offline. Showing").first.wait_for()
     change()
     computer.start_hub()
     phone.online_again()
-    phone.page.get_by_text("Offline: showing").first.wait_for(state="hidden")
+    phone.page.get_by_text("Offline. Showing").first.wait_for(state="hidden")
 
 
 def test_phone_and_computer_send_lost_changes_again_to_a_restored_hub(phone, computer):

@@ -91,7 +91,7 @@ export class Frame {
             isGone
                 ? "The hub refuses this device. It may have been revoked: check with “applocker "
                     + "devices” at the computer. This device keeps its data."
-                : `Offline: showing the data stored on this device. ${problem ?? ""}`);
+                : `Offline. Showing what is saved here. ${problem ?? ""}`);
     }
 
     /** Asks before updating: a note may be unsaved. */

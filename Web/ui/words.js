@@ -2,7 +2,7 @@
 
 const [minute, hour, day] = [60, 3600, 86_400];
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "long" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const date = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
 const dateOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
 

@@ -8,8 +8,8 @@ import { dayWord, everyDay, presets, problemOf, readSchedule, scheduleWords, wri
 /** @typedef {import("./schedule.js").Schedule} Schedule */
 
 const explanations = {
-    none: "It is locked at all times.", block: "Locked inside these times, unlocked outside.",
-    allow: "Unlocked only inside these times.",
+    none: "It is locked at all times.", block: "Locked during these times, unlocked otherwise.",
+    allow: "Unlocked only during these times.",
 };
 /** Limits the size of the record. */
 const maximumWindows = 20;

@@ -14,7 +14,7 @@ import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", timeZone: "UTC" });
 
 /** @param {Moment} moment the time that clocks there showed */
 const timeThere = ({ date, offset }) => clock.format(new Date((date + offset * 60) * 1000));

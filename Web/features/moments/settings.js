@@ -35,7 +35,7 @@ export async function everline(context) {
         body: [
             section("Days together", [
                 card(element("label", { class: "field" },
-                    element("span", { class: "field-label" }, "You count from"), day),
+                    element("span", { class: "field-label" }, "Together since"), day),
                     element("p", { class: "soft note" },
                         "The number is shown in Statistics. The day is stored sealed on this device only: set "
                             + "it on each of your devices.")),
