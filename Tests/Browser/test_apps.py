@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from overview_steps import command_succeeds, make
+from overview_steps import command_succeeds, lift, make, touch
 from phone import DESKTOP, PIN, Phone
 from waiting import eventually_equals
 
@@ -40,6 +40,27 @@ def test_an_app_is_unlocked_and_locked_from_the_list(phone, computer):
     row.get_by_role("button", name="Lock diary", exact=True).click()
     phone.confirm()
     row.get_by_role("button", name="Unlock diary").wait_for()
+
+
+@pytest.mark.clock
+def test_a_menu_of_an_app_opens_by_a_button_and_by_a_long_press(phone):
+    page = phone.page
+    phone.go("apps", "Apps")
+    page.get_by_role("button", name="More for diary").click()
+    page.get_by_role("dialog").get_by_role("button", name="Unlock for…").wait_for()
+    phone.picture("apps-menu")
+    phone.check()
+    page.keyboard.press("Escape")
+    page.locator("dialog").wait_for(state="detached")
+    box = page.locator(".apps-link").bounding_box()
+    finger = touch(phone, [(box["x"] + 40, box["y"] + 20)])
+    page.clock.fast_forward(600)
+    page.get_by_role("dialog").wait_for()
+    lift(finger)
+    page.get_by_role("button", name="Details", exact=True).click()
+    page.get_by_role("heading", name="diary", level=1).wait_for()
+    details = page.locator(".section", has=page.get_by_role("heading", name="Details")).inner_text()
+    assert "Identifier" in details and "Computer" in details
 
 
 def app_page(phone):

@@ -12,7 +12,7 @@ def durations(phone):
     """Opens the sheet with the durations for the program "diary"; Home is the screen before."""
     phone.go("apps", "Apps")
     phone.page.get_by_role("button", name="Unlock diary").click()
-    phone.page.get_by_role("heading", name="Unlock duration").wait_for()
+    phone.page.get_by_role("heading", name="Unlock diary for…").wait_for()
     return phone.page
 
 

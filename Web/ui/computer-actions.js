@@ -22,7 +22,7 @@ export function lockActions(context, computerNow, progress) {
     }, { lockAll: {} });
     const unlockAll = async () => {
         if (!progress.mayBegin()) return;
-        const grant = await choose("Unlock duration", appGrants, context.signal);
+        const grant = await choose("Unlock all for…", appGrants, context.signal);
         if (!grant) return;
         await run(context, computerNow, progress, {
             title: "Unlock everything?", text: (name) => `Unlocks every app on ${name}’s list ${grantWords(grant)}.`,

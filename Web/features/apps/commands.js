@@ -17,7 +17,7 @@ const shownOthers = 60;
 /** @param {Context} context @param {Named} computer @param {RemoteApp} app @param {CommandProgress} progress */
 export async function unlockApp(context, computer, app, progress) {
     if (!progress.mayBegin()) return;
-    const grant = await choose("Unlock duration", appGrants, context.signal);
+    const grant = await choose(`Unlock ${named(app.name)} for…`, appGrants, context.signal);
     if (!grant) return;
     const isSure = await context.confirmUnlock({
         title: `Unlock ${named(app.name)}?`, text: `It can be started on ${named(computer.name)} ${grantWords(grant)}.`,

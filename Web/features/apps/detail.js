@@ -71,6 +71,8 @@ export class AppDetail {
                 ? element("span", { class: "apps-categories" }, ...app.categories.map((name) => badge(name)))
                 : "No category"),
             element("span", { class: "row-end" }, "Change")))]),
+            section("Details", [rows(row({ title: "Computer", note: computer.name }),
+                row({ title: "Identifier", note: app.id }))]),
             remove);
     }
 }

@@ -2,6 +2,8 @@
 import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { empty, iconButton, letter } from "../../ui/parts.js";
+import { onLongPress } from "../../ui/long-press.js";
+import { choose } from "../../ui/sheet.js";
 import { named } from "../../ui/words.js";
 import { lockApp, unlockApp } from "./commands.js";
 import { stateBadge, stateWords } from "./state.js";
@@ -88,6 +90,7 @@ export class AppsList {
             : app.state === "locked" ? iconButton("unlock", `Unlock ${name}`,
                 () => unlockApp(context, computer, app, progress)) : null;
         if (act) markBusy([act], progress);
+        const menu = () => this.#menu(app, progress);
         const link = element("a", {
             class: "row apps-link", href: `#/apps/${computer.id}/${encodeURIComponent(app.id)}`,
             "aria-current": isChosen && "true",
@@ -101,7 +104,26 @@ export class AppsList {
             element("span", { class: "row-note", dir: "auto" },
                 app.state === "locked" ? scheduleWords(app.schedule) : stateWords(app))),
         stateBadge(app, context.companion.now()));
-        return element("li", { class: "apps-row" }, element("div", { class: "apps-line" }, link, act),
+        onLongPress(link, menu);
+        return element("li", { class: "apps-row" },
+            element("div", { class: "apps-line" }, link, act, iconButton("more", `More for ${name}`, menu)),
             progress.element);
+    }
+
+    /** @param {RemoteApp} app @param {CommandProgress} progress */
+    async #menu(app, progress) {
+        const [context, computer] = [this.#context, this.#computer];
+        const chosen = await choose(named(app.name), [
+            ...(app.state === "unlocked" ? [{ value: "lock", label: "Lock" }] : []),
+            ...(["locked", "unlocked"].includes(app.state) ? [{ value: "unlock", label: "Unlock for…" }] : []),
+            { value: "schedule", label: "Schedule" }, { value: "details", label: "Details" },
+        ], context.signal);
+        const address = `apps/${computer.id}/${encodeURIComponent(app.id)}`;
+        switch (chosen) {
+            case "lock": return lockApp(context, computer, app, progress);
+            case "unlock": return unlockApp(context, computer, app, progress);
+            case "schedule": return context.go(`${address}/schedule`);
+            case "details": return this.#open ? this.#open(app) : context.go(address);
+        }
     }
 }
