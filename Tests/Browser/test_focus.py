@@ -53,6 +53,18 @@ def test_the_focus_stays_on_home_when_a_question_is_answered(phone):
     eventually_equals(lambda: focused(page) != "body", True, "a neighbour has the focus")
 
 
+@pytest.mark.computer_is_off
+def test_the_first_control_skips_the_tabs(phone):
+    page = phone.page
+    first = page.locator("a[href], button").first
+    assert first.inner_text() == "Skip to content"
+    first.focus()
+    phone.picture("skip")
+    phone.check()
+    page.keyboard.press("Enter")
+    assert focused(page) == "Home"
+
+
 def test_a_button_keeps_the_focus_while_its_command_runs(phone):
     page = phone.page
     phone.go("apps", "Apps")

@@ -43,7 +43,11 @@ export class Frame {
             element("div", { class: "brand" },
                 element("img", { src: "/icons/favicon.svg", alt: "", width: 32, height: 32 }), "AppLocker"),
             ...this.#tabs.map(({ link }) => link));
-        this.root.replaceChildren(navigation,
+        // Not a link: its address would be a screen's.
+        const skip = element("button", {
+            type: "button", class: "button button-primary skip", onclick: () => this.#main.querySelector("h1")?.focus(),
+        }, "Skip to content");
+        this.root.replaceChildren(skip, navigation,
             element("div", { class: "frame" }, this.#connection, this.#update, this.#main));
         this.companion.addEventListener("connection", () => this.#drawConnection(), { signal });
         updates.addEventListener("state", () => this.#drawUpdate(), { signal });
