@@ -147,7 +147,7 @@ def test_a_note_deleted_elsewhere_can_be_kept(phone, computer):
     kept(phone)
     eventually_equals(lambda: computer.note("Groceries")["body"], "milk")
     computer.expect("note", "remove", "Groceries", "--yes", passcode=True)
-    page.get_by_text("deleted on another device").wait_for()
+    page.get_by_text("deleted elsewhere").wait_for()
     assert text.input_value() == "milk"
     phone.check()
     page.get_by_role("button", name="Save this text as a new note").click()
@@ -211,6 +211,12 @@ def test_two_tabs_show_each_others_changes(phone):
     other.get_by_label("Text", exact=True).fill("from the other tab")
     kept(phone)
     page.get_by_role("link", name="Groceries").get_by_text("from the other tab").wait_for()
+    page.get_by_role("link", name="Groceries").click()
+    # Who writes there is asked; an untouched note would show the change.
+    page.get_by_label("Text", exact=True).focus()
+    other.get_by_label("Text", exact=True).fill("from the other tab again")
+    kept(phone)
+    page.get_by_text("This note was changed in another tab").wait_for()
 
 
 @pytest.mark.clock

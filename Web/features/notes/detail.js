@@ -5,6 +5,7 @@ import { sentenceOf } from "../../ui/words.js";
 import { comparison } from "./compare.js";
 import { conflictsOf, copyOf, plainTitle } from "../../formats/conflict-copies.js";
 import { NoteEditor } from "./editor.js";
+import { writtenAt } from "./notes.js";
 
 /** @typedef {import("./notes.js").Note} Note */
 /** @typedef {import("./compare.js").Decision} Decision */
@@ -157,8 +158,9 @@ class Detail {
         const own = companion.own.name;
         this.editor?.stop();
         this.element.replaceChildren(comparison(
-            "This note was changed on another device while you wrote here.",
-            [{ label: "From the other device", ...theirs }, { label: "What you wrote here", ...mine, modified: null }],
+            `This note was changed ${writtenAt(theirs, companion)} while you wrote here.`,
+            [{ label: `Written ${writtenAt(theirs, companion)}`, ...theirs },
+                { label: "What you wrote here", ...mine, modified: null }],
             (decision) => this.#decided(async () => {
                 if ("merged" in decision) return companion.notes.save(theirs, decision.merged);
                 if (decision.keep === 1) return companion.notes.save(theirs, mine);

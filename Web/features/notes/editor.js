@@ -2,6 +2,7 @@
 import { element } from "../../ui/element.js";
 import { banner, button } from "../../ui/parts.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
+import { writtenAt } from "./notes.js";
 
 /** @typedef {import("./notes.js").Note} Note */
 /** @typedef {import("./compare.js").Content} Content */
@@ -216,7 +217,7 @@ export class NoteEditor {
             this.note = newest;
             this.#isDirty = false;
             this.#show(newest);
-            this.#showStatus("Changed on another device just now");
+            this.#showStatus(`Changed ${writtenAt(newest, this.#context.companion)} just now`);
             return false;
         }
         this.#ask(newest);
@@ -238,10 +239,11 @@ export class NoteEditor {
         };
         this.#notice.replaceChildren(newest
             ? banner("warning", "warning",
-                element("p", {}, "This note was changed on another device. What you see here is yours."),
+                element("p", {}, `This note was changed ${writtenAt(newest, this.#context.companion)}. `
+                    + "What you see here is yours."),
                 element("div", { class: "buttons" },
                     button("See both", () => this.#events.compare(this.content, newest))))
-            : banner("warning", "warning", element("p", {}, "This note was deleted on another device."),
+            : banner("warning", "warning", element("p", {}, "This note was deleted elsewhere."),
                 element("div", { class: "buttons" }, button("Save this text as a new note", saveAsNew))));
     }
 }

@@ -7,11 +7,19 @@ import { CompanionError } from "../../household/errors.js";
 import { textMatcher } from "../../household/text-search.js";
 
 /**
- * `base`: the hub's revision that it is based on, 0 for a new one. `isWaiting`: not at the hub yet; `problem`: the code
- * of the hub's refusal. `signature`: of the record, distinguishes its versions. Times are seconds since 1970.
- * @typedef {{ id: string, vault: string, revision: number, base: number, signature: string, title: string,
- *   body: string, created: number, modified: number, isWaiting: boolean, problem: string | null }} Note
+ * `author`: the device that wrote this version. `base`: the hub's revision that it is based on, 0 for a new one.
+ * `isWaiting`: not at the hub yet; `problem`: the code of the hub's refusal. `signature`: of the record, distinguishes
+ * its versions. Times are seconds since 1970.
+ * @typedef {{ id: string, vault: string, revision: number, author: string, base: number, signature: string,
+ *   title: string, body: string, created: number, modified: number, isWaiting: boolean, problem: string | null }} Note
  */
+
+/**
+ * Where a version that is not from this tab was written.
+ * @param {Note} note
+ * @param {Companion} companion
+ */
+export const writtenAt = ({ author }, { own }) => (author === own.device ? "in another tab" : "on another device");
 
 /** @param {Pick<Note, "title" | "body">} note */
 export const searchText = ({ title, body }) => `${title}\n${body}`.toLocaleLowerCase();
@@ -50,8 +58,9 @@ export class Notes {
                 "This note was written by a newer version of AppLocker. Update this app.");
         }
         const note = {
-            id: record.id, vault: record.vault, revision: record.revision, signature: record.signature,
-            title: content.title, body: content.body, created: content.created, modified: content.modified, ...rest,
+            id: record.id, vault: record.vault, revision: record.revision, author: record.author,
+            signature: record.signature, title: content.title, body: content.body, created: content.created,
+            modified: content.modified, ...rest,
         };
         this.device.requireUnlocked(keys);
         this.#opened.set(key, { signature: record.signature, note });
@@ -108,7 +117,8 @@ export class Notes {
             const { name, replaces, ancestors } = await this.editor.next("notes", note, keys);
             const record = { ...(await keys.sealContent(name, content, replaces)), ancestors };
             await this.editor.commit({ waiting: [{ key: recordKey("notes", name.id), record }] });
-            return { ...name, ...content, base: replaces, signature: record.signature, isWaiting: true, problem: null };
+            const { author, signature } = record;
+            return { ...name, ...content, author, base: replaces, signature, isWaiting: true, problem: null };
         });
     }
 
