@@ -62,7 +62,8 @@ func run() async throws {
     let runtime = (try? FileManager.default.contentsOfDirectory(atPath: "\(ownDirectory)/swift")) ?? []
     let ownFiles =
         [
-            "applocker", "applockerd", "applocker-gate", "applocker-prompt", "applocker-agent", "applocker-hub",
+            "applocker", "applockerd", "applocker-gate", "applocker-picture", "applocker-prompt", "applocker-agent",
+            "applocker-hub",
         ].map {
             "\(ownDirectory)/\($0)"
         } + runtime.map { "\(ownDirectory)/swift/\($0)" }
