@@ -81,6 +81,29 @@ def test_alerts_are_filtered(phone):
     assert rows.filter(has_text="App ").filter(has_text="Sentence").count() == 6
 
 
+def test_alerts_name_their_computer_and_are_filtered_by_it(phone):
+    page = phone.page
+    rows = shown(phone, "alerts", 3)
+    computers = page.get_by_role("group", name="Computer", exact=True).get_by_role("button")
+    assert computers.count() == 0, "one computer needs no filter"
+    make(phone, "computers", 1)
+    phone.go("home", "Home")
+    # These are of the computer that is first by name: the second one.
+    rows = shown(phone, "blocked", 1)
+    added = rows.filter(has_text="diary was denied.")
+    assert "<img" in added.inner_text()
+    phone.picture("alerts-computers")
+    phone.check()
+    computers.nth(1).click()
+    eventually_equals(rows.count, 1)
+    added.wait_for()
+    computers.nth(2).click()
+    eventually_equals(added.count, 0)
+    rows.filter(has_text="Sentence").first.wait_for()
+    computers.nth(0).click()
+    added.wait_for()
+
+
 def test_a_deleted_alert_is_restored_by_undo(phone):
     page = phone.page
     rows = shown(phone, "repeated", 5).filter(has_text="Repeater")

@@ -23,7 +23,7 @@ export async function chooseComputer(companion, id) {
 
 /**
  * Null if there is only one.
- * @param {Computer[]} computers
+ * @param {{ id: string, name: string }[]} computers
  * @param {string} chosen
  * @param {(id: string) => void} pick
  */

@@ -37,8 +37,12 @@ const goesAt = 0.35;
 /** A touch that moves less, in pixels, is a tap. */
 const tapSlop = 10;
 
-/** @param {MergedAlert} alert @param {{ open: () => void, remove: () => void, photo: Node | null }} what */
-export function alertRow(alert, { open, remove, photo }) {
+/**
+ * @param {MergedAlert} alert
+ * @param {{ open: () => void, remove: () => void, photo: Node | null, namesComputer: boolean }} what `namesComputer`:
+ *   the household has several
+ */
+export function alertRow(alert, { open, remove, photo, namesComputer }) {
     const { icon: name, mood, words } = kindOf(alert.kind);
     const title = titleOf(alert);
     const count = alert.keys.length;
@@ -51,7 +55,8 @@ export function alertRow(alert, { open, remove, photo }) {
             },
         }, tile(name, mood), element("span", { class: "row-text" },
             element("span", { class: "row-title", dir: "auto" }, title),
-            element("span", { class: "row-note", dir: "auto" }, title === words ? "" : `${words} · `, alert.sentence)),
+            element("span", { class: "row-note", dir: "auto" }, title === words ? "" : `${words} · `, alert.sentence),
+        namesComputer && element("span", { class: "row-note", dir: "auto" }, alert.computerName)),
         element("span", { class: "row-end alert-end" }, timeOfDay(alert.time / 1000),
             count > 1 && element("span", { class: "badge" }, `${count} times`))),
         iconButton("trash", `Delete alert: ${named(title)}, ${timeOfDay(alert.time / 1000)}`, remove,

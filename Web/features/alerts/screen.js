@@ -2,6 +2,7 @@
 import { element } from "../../ui/element.js";
 import { empty, iconButton, segments } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
+import { computerPicker } from "../../ui/computer-choice.js";
 import { AlertFeed } from "./feed.js";
 import { alertDetail, alertRow } from "./row.js";
 import { AlertPhotos } from "./photo.js";
@@ -34,6 +35,10 @@ export async function alerts(context) {
     const photos = new AlertPhotos(companion, signal);
     /** @type {Filter} */
     let filter = "all";
+    const computers = await household.computers();
+    const namesComputer = computers.length > 1;
+    /** The computer whose alerts are shown; "": all. */
+    let computer = "";
 
     /** @param {() => Promise<void>} change @param {string} done @param {() => Promise<void>} undo */
     const undoable = async (change, done, undo) => {
@@ -60,12 +65,15 @@ export async function alerts(context) {
     /** @param {MergedAlert} alert */
     const open = (alert) => alertDetail(alert, { remove: () => remove(alert), photo: photos.of(alert) }, signal);
     const list = new DayList((/** @type {MergedAlert} */ alert) =>
-        alertRow(alert, { open: () => open(alert), remove: () => remove(alert), photo: photos.of(alert) }), signal);
+        alertRow(alert, {
+            open: () => open(alert), remove: () => remove(alert), photo: photos.of(alert), namesComputer,
+        }), signal);
     const none = element("div", { hidden: true });
     const status = element("p", { class: "visually-hidden", role: "status" });
     const feed = new AlertFeed(companion, () => draw(), signal);
     const draw = () => {
-        const shown = feed.alerts.filter(({ kind }) => passes[filter](kind));
+        const shown = feed.alerts.filter((alert) =>
+            passes[filter](alert.kind) && (computer === "" || alert.computer === computer));
         list.show(shown);
         none.hidden = shown.length > 0;
         if (!none.hidden) none.replaceChildren(empty("bell", ...nothing[filter]));
@@ -106,6 +114,9 @@ export async function alerts(context) {
         body: [element("div", { class: "alerts" }, pullToRefresh(refresh, signal),
             segments("Show", filters, filter, (chosen) => {
                 filter = chosen;
+                draw();
+            }), namesComputer && computerPicker([{ id: "", name: "All computers" }, ...computers], "", (chosen) => {
+                computer = chosen;
                 draw();
             }), status, none, list.element)],
     };
