@@ -80,6 +80,10 @@ def test_events_are_shown_in_plain_words(phone):
         ("blocked", "Firefox was blocked on den-pc"),
         ("failed", "Wrong passcode on den-pc"),
         ("photographed", "den-pc took a photo"),
+        ("apps", "Locked apps were changed on den-pc"),
+        ("rules", "Rules were changed on den-pc"),
+        ("backup", "A backup was made or imported on den-pc"),
+        ("recovery", "A recovery sheet was printed or used on den-pc"),
         ("another_one", "New event on den-pc"),
     ]:
         shown = phone.push(phone.event(kind), title)
@@ -159,6 +163,7 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
         "blocked": False,
         "failed": True,
         "photographed": True,
+        "changed": True,
         "vault": True,
     }
     for _ in range(3):

@@ -19,7 +19,8 @@ import { isID } from "../crypto/bytes.js";
  * @typedef {{ name: string, schedule?: string }} RemoteCategory
  * @typedef {{ clock: number, apps: RemoteApp[], others?: OtherApp[], categories?: RemoteCategory[] }} ComputerApps
  * @typedef {"blocked" | "failed" | "photographed" | "unlocked" | "relocked" | "degraded" | "started" | "stopped"
- *   | "changed" | "hub_misbehaved"} EventKind a newer computer may send other words
+ *   | "apps" | "rules" | "backup" | "recovery" | "changed" | "hub_misbehaved"} EventKind a newer computer may send
+ *   other words
  * @typedef {{ kind: EventKind, computer: string, computerName: string, time: number, app?: string, appName?: string,
  *   reason?: string, sentence: string, photo?: string, previous?: string }} HouseholdEvent
  * @typedef {{ computer: string, computerName: string, prompt: string, app: string, appName: string, path: string,

@@ -3,9 +3,9 @@
 
 /** @typedef {import("../formats/record-bodies.js").EventKind} EventKind */
 /**
- * `launch`: a pending launch. `vault`: an entry that another device of the vault pushes. The others are kinds of
- * HouseholdEvent.
- * @typedef {"launch" | "blocked" | "failed" | "photographed" | "vault"} NoticeKind
+ * `launch`: a pending launch. `vault`: an entry that another device of the vault pushes. `changed`: the owner's changes
+ * at a computer. The others are kinds of HouseholdEvent.
+ * @typedef {"launch" | "blocked" | "failed" | "photographed" | "changed" | "vault"} NoticeKind
  */
 /**
  * `quiet`: this kind is turned off. `address`: opened by a tap, after the "#". `about`: identifies notifications of the
@@ -14,13 +14,24 @@
  *   answers: boolean, quiet: boolean, about: string }} Notice
  */
 
+/**
+ * `from`, `to`: "HH:MM" of this device. `launch`, `photographed`: these are loud nevertheless.
+ * @typedef {{ isOn: boolean, from: string, to: string, launch: boolean, photographed: boolean }} QuietHours
+ */
+
 /** @type {readonly NoticeKind[]} */
-export const noticeKinds = Object.freeze(["launch", "blocked", "failed", "photographed", "vault"]);
+export const noticeKinds = Object.freeze(["launch", "blocked", "failed", "photographed", "changed", "vault"]);
+/** @type {QuietHours} before a person changes them */
+export const usualQuietHours = Object.freeze({
+    isOn: false, from: "22:00", to: "07:00", launch: true, photographed: true,
+});
 /** Names of facts in the store. */
 export const factNames = Object.freeze({
     kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", identity: "guise",
 });
 
+/** Of events. Several changes of one kind at a computer are one notification. */
+const changeKinds = new Set(["apps", "rules", "backup", "recovery"]);
 const longest = 80;
 
 /** @param {string} text */
@@ -62,15 +73,22 @@ export function noticeOf({ collection, id, body }, clock) {
     if (collection === "requests") {
         return launchNotice(id, body, body.expires > clock(body.computer), about, app, computer);
     }
+    const { kind } = body;
+    const isChange = changeKinds.has(kind);
     /** @type {Partial<Record<EventKind, string>>} */
     const titles = {
         blocked: `${app} was blocked on ${computer}`, failed: `Wrong passcode on ${computer}`,
         photographed: `${computer} took a photo`,
+        apps: `Locked apps were changed on ${computer}`, rules: `Rules were changed on ${computer}`,
+        backup: `A backup was made or imported on ${computer}`,
+        recovery: `A recovery sheet was printed or used on ${computer}`,
     };
+    const isKnown = Object.hasOwn(titles, kind);
     return {
-        kind: Object.hasOwn(titles, body.kind) ? /** @type {NoticeKind} */ (body.kind) : "unknown", tag: `event-${id}`,
-        title: titles[body.kind] ?? `New event on ${computer}`, body: body.sentence, address: "/alerts", answers: false,
-        quiet: false, about,
+        kind: isChange ? "changed" : isKnown ? /** @type {NoticeKind} */ (kind) : "unknown",
+        tag: isChange ? `${kind}-${body.computer}` : `event-${id}`,
+        title: (isKnown && titles[kind]) || `New event on ${computer}`, body: body.sentence, address: "/alerts",
+        answers: false, quiet: false, about,
     };
 }
 

@@ -149,6 +149,14 @@ public struct HouseholdEvent: Codable, Equatable, Sendable {
         /// An intruder photo; `photo` is its record in `intruders`.
         case photographed
         case unlocked, relocked, degraded, started, stopped
+        /// An app was added to the list or removed from it.
+        case apps
+        /// A schedule, another rule of an app, or a category was changed.
+        case rules
+        /// A backup was exported or imported.
+        case backup
+        /// A recovery sheet was printed or used.
+        case recovery
         /// A device was added or removed, or the owner changed something.
         case changed
         /// A protocol violation of the hub.

@@ -20,6 +20,10 @@ const kinds = {
     degraded: { icon: "warning", mood: "danger", words: "Protection degraded" },
     started: { icon: "computer", mood: "", words: "AppLocker started" },
     stopped: { icon: "computer", mood: "warning", words: "AppLocker stopped" },
+    apps: { icon: "apps", mood: "warning", words: "Locked apps changed" },
+    rules: { icon: "clock", mood: "warning", words: "Rules changed" },
+    backup: { icon: "cloud", mood: "warning", words: "Backup" },
+    recovery: { icon: "key", mood: "warning", words: "Recovery sheet" },
     changed: { icon: "settings", mood: "", words: "Changed" },
     hub_misbehaved: { icon: "warning", mood: "danger", words: "Invalid hub response" },
 };

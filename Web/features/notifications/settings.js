@@ -12,6 +12,7 @@ const kinds = {
     blocked: ["An app was blocked", "Nobody answered, or it was denied"],
     failed: ["A wrong passcode", "At one of your computers"],
     photographed: ["A photo was taken", "After wrong passcodes"],
+    changed: ["A change at a computer", "Locked apps, rules, backups, recovery sheet"],
     vault: ["Activity on another device", "Configured on that device, in “Activity”"],
 };
 

@@ -89,8 +89,10 @@ actor EventPublisher {
         guard let record = try? session.secrets.seal(body, .events, id, revision: 1) else { return }
         head = HubID(id)
         await sync.submit([record], documents: [HouseholdDocuments.eventHead: Array(id.description.utf8)])
-        if kind == .blocked || kind == .failed || kind == .photographed {
-            push(record, urgency: kind == .blocked ? .normal : .high, ttl: 86_400, session)
+        switch kind {
+        case .failed, .photographed: push(record, urgency: .high, ttl: 86_400, session)
+        case .blocked, .apps, .rules, .backup, .recovery: push(record, urgency: .normal, ttl: 86_400, session)
+        default: break
         }
     }
 
@@ -110,8 +112,11 @@ actor EventPublisher {
         case .started: .started
         case .stopped: .stopped
         case .hubMisbehaved: .hubMisbehaved
-        case .devicePaired, .deviceRevoked, .passcodeChanged, .recoveryUsed, .appAdded, .appRemoved, .monitoringOn,
-            .settingsChanged, .backupExported, .changesRestored:
+        case .appAdded, .appRemoved: .apps
+        case .appChanged, .categoryChanged: .rules
+        case .backupExported, .backupImported: .backup
+        case .recoveryMade, .recoveryUsed: .recovery
+        case .devicePaired, .deviceRevoked, .passcodeChanged, .monitoringOn, .settingsChanged, .changesRestored:
             .changed
         default: nil
         }

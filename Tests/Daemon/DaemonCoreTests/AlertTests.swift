@@ -1,0 +1,36 @@
+import ControlAPI
+import Foundation
+import HeadlessCompanion
+import Household
+import HubAPI
+import Policy
+import SealedFormats
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DaemonCore
+
+/// What phones receive of the owner's changes, for how long it is kept, and whether it was confirmed.
+@Suite struct AlertTests {
+    private let right = SecretBytes(utf8: "right")
+
+    @Test func changesOfAppsRulesAndRecoveryAreAlertsOfTheirKindAndPushed() async throws {
+        let connected = try await ConnectedWorld()
+        let world = connected.world
+        let companion = try await connected.pair()
+        let before = connected.hub.state.withLock { $0.pushes.count }
+        _ = try await world.apps.remove("calculator", user: alice.user)
+        _ = try await world.apps.changeApp(
+            "firefox", ChangeAppRequest(schedule: "block daily 22:00-07:00"), user: alice.user)
+        _ = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
+        let expected: Set<HouseholdEvent.Kind> = [.apps, .rules, .recovery]
+        await eventually("the events arrive") {
+            try await companion.sync()
+            return expected.isSubset(of: Set(await companion.events().map(\.kind)))
+        }
+        let removed = await companion.events().first { $0.kind == .apps }
+        #expect(removed?.sentence == "Calculator was removed from the list.")
+        await eventually("they are pushed") { connected.hub.state.withLock { $0.pushes.count } == before + 3 }
+    }
+}
