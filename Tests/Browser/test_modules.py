@@ -9,7 +9,7 @@ import javascript
 import pages
 
 MODULES = """vectors published-vectors moment-vectors sealing image-metadata unlock drawers decoy decoy-changes
-    untrusted-hub withheld revoked full-storage moments moment-screens audit moments-speed versions restored
+    untrusted-hub withheld alert-days revoked full-storage moments moment-screens audit moments-speed versions restored
     restored-tabs""".split()
 
 

@@ -10,8 +10,8 @@ import { isID } from "../crypto/bytes.js";
  *   waitingLaunches: number, prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }}
  *   StatusReport
  * @typedef {{ name: string, clock: number, status: StatusReport, auditHead?: string, lastEvent?: string,
- *   rosterNumber: number, rosterHead?: string, hubProblems: string[], vault?: string, integrity?: IntegrityFinding[] }}
- *   ComputerStatus
+ *   rosterNumber: number, rosterHead?: string, hubProblems: string[], vault?: string, integrity?: IntegrityFinding[],
+ *   alertDays?: number }} ComputerStatus
  * @typedef {{ id: string, title: string, state: "ok" | "warning" | "problem", sentence: string }} IntegrityFinding
  * @typedef {{ id: string, name: string, state: "locked" | "unlocked" | "outside_schedule" | "monitoring_off",
  *   opensUntil?: number, schedule?: string, categories: string[] }} RemoteApp
@@ -72,6 +72,7 @@ const checks = {
         integrity: maybe(list(object({
             id: text, title: text, state: oneOf("ok", "warning", "problem"), sentence: text,
         }))),
+        alertDays: maybe(number),
     }),
     apps: object({
         clock: time,

@@ -4,6 +4,7 @@ import { Backoff } from "../hub/time.js";
 import { callsForSending, compareStores, divergedIn, endComparing, isSameStore, restarted } from "./restored-hub.js";
 import { sendWaiting } from "./outbox.js";
 import { ingestRecords } from "./ingest.js";
+import { openStored } from "../household/keys.js";
 import { BlobUploader } from "./blob-uploader.js";
 
 /**
@@ -13,7 +14,8 @@ import { BlobUploader } from "./blob-uploader.js";
  * @typedef {"off" | "connecting" | "live" | "waiting" | "other" | "removed"} Connection
  */
 
-const eventDays = 30;
+/** How long alerts are kept where no computer reports it. */
+const usualDays = 30;
 const day = 86_400_000;
 
 export class SyncLoop {
@@ -154,7 +156,9 @@ export class SyncLoop {
         }
         await endComparing(device, seen);
         const now = device.time.now();
-        await device.store.forget({ events: now - eventDays * day, requests: now - day, commands: now - day });
+        await device.store.forget({
+            events: now - (await alertDays(device)) * day, requests: now - day, commands: now - day,
+        });
         return seen;
     }
 
@@ -214,4 +218,15 @@ export class SyncLoop {
         this.#isSendingLater = false;
         if (this.connection !== "off" && this.connection !== "removed") await this.send().catch(() => {});
     }
+}
+
+/**
+ * How long alerts are kept: of several computers the most days count.
+ * @param {DeviceSession} device
+ */
+async function alertDays(device) {
+    const opened = await Promise.all((await device.store.records("status"))
+        .map(({ record }) => openStored(device, record, "status")));
+    const days = opened.flatMap((status) => (status ? [status.alertDays ?? usualDays] : []));
+    return days.length > 0 ? Math.min(Math.max(...days, 7), 365) : usualDays;
 }

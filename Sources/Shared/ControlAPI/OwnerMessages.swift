@@ -61,6 +61,8 @@ public struct SettingsReport: Codable, Equatable, Sendable {
     public var photographsFromFailure: Int
     /// "auto", or FORMAT:INPUT as ffmpeg names it, for example "v4l2:/dev/video2".
     public var camera: String
+    /// 7 to 365: how long alerts and intruder photos are kept.
+    public var alertDays: Int
     /// 60 to 3,600: everything of a user is locked after so many seconds without input in that user's sessions.
     public var inactivitySeconds: Int
     /// 5 to 300: how long what was copied from AppLocker stays on the clipboard.
@@ -71,8 +73,9 @@ public struct SettingsReport: Codable, Equatable, Sendable {
         promptTimeoutSeconds: Int, phoneTimeoutSeconds: Int = 120, defaultGrantSeconds: Int, holdsRoot: Bool,
         vaultIdleSeconds: Int = 600, photographsFromFailure: Int = 2, camera: String = "auto",
         inactivitySeconds: Int = 600, clipboardSeconds: Int = 30, locksOnCapture: Bool = false,
-        asksPhoneAlone: Bool = true
+        asksPhoneAlone: Bool = true, alertDays: Int = 30
     ) {
+        self.alertDays = alertDays
         self.phoneTimeoutSeconds = phoneTimeoutSeconds
         self.asksPhoneAlone = asksPhoneAlone
         self.inactivitySeconds = inactivitySeconds
@@ -96,6 +99,7 @@ public struct ChangeSettingsRequest: Codable, Sendable {
     public var vaultIdleSeconds: Int?
     public var photographsFromFailure: Int?
     public var camera: String?
+    public var alertDays: Int?
     public var inactivitySeconds: Int?
     public var clipboardSeconds: Int?
     public var locksOnCapture: Bool?
@@ -104,8 +108,9 @@ public struct ChangeSettingsRequest: Codable, Sendable {
         promptTimeoutSeconds: Int? = nil, phoneTimeoutSeconds: Int? = nil, defaultGrantSeconds: Int? = nil,
         holdsRoot: Bool? = nil, vaultIdleSeconds: Int? = nil, photographsFromFailure: Int? = nil,
         camera: String? = nil, inactivitySeconds: Int? = nil, clipboardSeconds: Int? = nil,
-        locksOnCapture: Bool? = nil, asksPhoneAlone: Bool? = nil
+        locksOnCapture: Bool? = nil, asksPhoneAlone: Bool? = nil, alertDays: Int? = nil
     ) {
+        self.alertDays = alertDays
         self.phoneTimeoutSeconds = phoneTimeoutSeconds
         self.asksPhoneAlone = asksPhoneAlone
         self.inactivitySeconds = inactivitySeconds

@@ -31,11 +31,16 @@ public struct ComputerStatus: Codable, Equatable, Sendable {
     public var vault: HubID?
     /// A few minutes old at most; nil from versions that don't report it.
     public var integrity: [IntegrityFinding]?
+    /// 7 to 365: how long alerts are kept; of several computers the most days count. Nil from versions that don't report
+    /// it.
+    public var alertDays: Int?
 
     public init(
         name: String, clock: UInt64, status: StatusReport, auditHead: String?, lastEvent: HubID?, rosterNumber: UInt64,
-        rosterHead: Data?, hubProblems: [String], vault: HubID?, integrity: [IntegrityFinding]? = nil
+        rosterHead: Data?, hubProblems: [String], vault: HubID?, integrity: [IntegrityFinding]? = nil,
+        alertDays: Int? = nil
     ) {
+        self.alertDays = alertDays
         self.integrity = integrity
         self.vault = vault
         self.name = name

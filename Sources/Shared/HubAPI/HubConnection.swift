@@ -96,6 +96,9 @@ extension HubConnection {
     public func hub() async throws -> HubReport { try await call(.hub) }
     public func found(_ request: NewHouseholdRequest) async throws { try await perform(.foundHousehold, body: request) }
     public func household() async throws -> HouseholdReport { try await call(.household) }
+    public func changeHousehold(_ request: ChangeHouseholdRequest) async throws {
+        try await perform(.changeHousehold, body: request)
+    }
     public func removeHousehold() async throws { try await perform(.removeHousehold) }
     public func ownDevice() async throws -> OwnDeviceReport { try await call(.ownDevice) }
     public func leave() async throws { try await perform(.leave) }

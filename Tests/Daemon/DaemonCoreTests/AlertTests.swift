@@ -33,4 +33,20 @@ import Testing
         #expect(removed?.sentence == "Calculator was removed from the list.")
         await eventually("they are pushed") { connected.hub.state.withLock { $0.pushes.count } == before + 3 }
     }
+
+    @Test func theHubKeepsEventsForTheDaysOfTheSettingOrLonger() async throws {
+        let connected = try await ConnectedWorld()
+        let world = connected.world
+        let companion = try await connected.pair()
+        for (days, atHub) in [(29, 30), (365, 365), (7, 365)] {
+            try await world.sealed.vault.changeSettings { $0.alertDays = days }
+            await eventually("the status has \(days) days, the hub \(atHub)") {
+                // Statuses are sent at intervals of some seconds.
+                world.time.advance(by: .seconds(5))
+                try await companion.sync()
+                return await companion.report().computers.first?.status.alertDays == days
+                    && connected.hub.state.withLock { $0.eventDays } == atHub
+            }
+        }
+    }
 }

@@ -22,6 +22,26 @@ import Testing
         await world.sealed.intruders.finish()
     }
 
+    @Test func photosAreRemovedWhenTheVaultIsOpenedAfterTheDaysOfAlerts() async throws {
+        let world = try await World(hasVault: true)
+        world.camera.show(photo)
+        try await guess(world)
+        try await guess(world)
+        try await world.sealed.vault.changeSettings { $0.alertDays = 7 }
+        let keys = try await {
+            _ = try await world.sealed.vault.open(right, for: alice)
+            return try #require(await world.sealed.vault.openKeys())
+        }()
+        world.time.set(wall: world.time.wallClock() + 7 * 86_400 - 60)
+        await world.sealed.intruders.purge(keys)
+        #expect(try await world.blobs.kept().count == 1)
+        world.time.set(wall: world.time.wallClock() + 120)
+        await world.sealed.intruders.purge(keys)
+        #expect(try await world.blobs.kept().isEmpty)
+        #expect(await refusal { try await world.sealed.vault.changeSettings { $0.alertDays = 6 } } == .badRequest)
+        #expect(await refusal { try await world.sealed.vault.changeSettings { $0.alertDays = 366 } } == .badRequest)
+    }
+
     @Test func theSecondWrongPasscodeTakesAPhotoThatALockedVaultCannotOpen() async throws {
         let world = try await World(hasVault: true)
         world.camera.show(photo)

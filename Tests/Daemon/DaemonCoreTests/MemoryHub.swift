@@ -16,6 +16,11 @@ final class MemoryHub: Sendable {
 
     struct State {
         var household: HubID?
+        var eventDays = 30
+        /// Of every device, in seconds since 1970.
+        var lastSeen: UInt64?
+        /// The subscriptions that each push is sent to.
+        var subscriptions = 0
         var roster: [Data] = []
         var devices: [HubID: Device] = [:]
         /// The number of roster entries that each revoked device is served, by the hash of its former token.
@@ -173,18 +178,21 @@ final class MemoryHub: Sendable {
             return try encode(
                 HouseholdReport(
                     household: state.withLock { $0.household! }, sequence: sequence, records: count, bytes: 0,
-                    quotaBytes: 0, eventDays: 30, generations: generations))
+                    quotaBytes: 0, eventDays: state.withLock { $0.eventDays }, generations: generations))
+        case .changeHousehold:
+            let message: ChangeHouseholdRequest = try body()
+            state.withLock { $0.eventDays = message.eventDays ?? $0.eventDays }
         case .removeHousehold: state.withLock { $0 = State() }
         case .ownDevice: return try encode(ownDevice(device))
         case .leave: state.withLock { $0.devices[device!] = nil }
         case .devices:
-            let devices = state.withLock { $0.devices }
+            let (devices, lastSeen) = state.withLock { ($0.devices, $0.lastSeen) }
             return try encode(
                 HubDeviceList(
                     devices: devices.map {
                         HubDevice(
                             id: $0.key, role: $0.value.role, state: $0.value.isActive ? .active : .pending,
-                            lastSeen: nil, isConnected: false, hasPush: false)
+                            lastSeen: lastSeen, isConnected: false, hasPush: false)
                     }))
         case .roster:
             return try encode(RosterPage(entries: Array(state.withLock { $0.roster }.dropFirst(Int(number("after"))))))
@@ -217,8 +225,11 @@ final class MemoryHub: Sendable {
         case .blobState: return try encode(blobState(HubID(request.parameters[0])!))
         case .push:
             let message: PushMessageRequest = try body()
-            state.withLock { $0.pushes.append(message) }
-            return try encode(PushMessageAnswer(subscriptions: 0))
+            let subscriptions = state.withLock { state in
+                state.pushes.append(message)
+                return state.subscriptions
+            }
+            return try encode(PushMessageAnswer(subscriptions: subscriptions))
         default: throw HubError(.badRequest, "The hub of the tests does not have \(request.route).")
         }
         return Data()

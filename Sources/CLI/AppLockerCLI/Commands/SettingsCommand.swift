@@ -74,6 +74,9 @@ struct SettingsCommand: AsyncParsableCommand {
                 "Without a prompter: hold a launch until a paired phone answers, or deny it at once.",
                 valueName: "on|off"))
         var askPhoneOnly: OnOff?
+        @Option(
+            help: ArgumentHelp("Keep alerts and intruder photos for this many days, 7 to 365.", valueName: "days"))
+        var alertDays: Int?
         @OptionGroup var options: CommonOptions
 
         enum OnOff: String, ExpressibleByArgument, CaseIterable {
@@ -83,12 +86,12 @@ struct SettingsCommand: AsyncParsableCommand {
         func validate() throws {
             if promptTimeout == nil, phoneTimeout == nil, defaultUnlock == nil, holdRoot == nil, vaultIdle == nil,
                 photoFrom == nil, camera == nil, inactivity == nil, clipboard == nil, lockOnCapture == nil,
-                askPhoneOnly == nil
+                askPhoneOnly == nil, alertDays == nil
             {
                 throw ValidationError(
                     "Name a setting: --prompt-timeout, --phone-timeout, --default-unlock, --[no-]hold-root, "
-                        + "--vault-idle, --photo-from, --camera, --inactivity, --clipboard, --[no-]lock-on-capture or "
-                        + "--ask-phone-only.")
+                        + "--vault-idle, --photo-from, --camera, --inactivity, --clipboard, --[no-]lock-on-capture, "
+                        + "--ask-phone-only or --alert-days.")
             }
         }
 
@@ -98,7 +101,7 @@ struct SettingsCommand: AsyncParsableCommand {
                 defaultGrantSeconds: defaultUnlock?.seconds, holdsRoot: holdRoot, vaultIdleSeconds: vaultIdle?.seconds,
                 photographsFromFailure: photoFrom,
                 camera: camera, inactivitySeconds: inactivity?.seconds, clipboardSeconds: clipboard?.seconds,
-                locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on })
+                locksOnCapture: lockOnCapture, asksPhoneAlone: askPhoneOnly.map { $0 == .on }, alertDays: alertDays)
             try await owner.call(\.changeSettings, body: request).print(output)
         }
     }
@@ -115,6 +118,7 @@ extension SettingsReport {
             "vault-idle      \(TimeText.spoken(seconds: vaultIdleSeconds))",
             "photo-from      \(photographsFromFailure == 0 ? "never" : "wrong passcode \(photographsFromFailure) in a row")",
             "camera          \(camera.terminalSafe)",
+            "alert-days      \(alertDays)",
             "inactivity      \(TimeText.spoken(seconds: inactivitySeconds))",
             "clipboard       \(TimeText.spoken(seconds: clipboardSeconds))",
             "ask-phone-only  \(asksPhoneAlone ? "on: without a prompter, prompts go to a paired phone" : "off")",

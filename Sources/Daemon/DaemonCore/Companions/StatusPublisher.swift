@@ -36,6 +36,8 @@ actor StatusPublisher {
     private let events: AsyncStream<DaemonEvent>
     private var look: Look?
     private var lastStatus: [UInt8]?
+    /// The number of days that was last sent to the hub of this household.
+    private var sentAlertDays: Int?
     /// The apps as last published, with a clock of 0.
     private var lastApps: ComputerApps?
     /// Raised for a change, and for a status that has to be sent without one.
@@ -86,7 +88,10 @@ actor StatusPublisher {
         for await event in events {
             switch event {
             // The devices, their keys or the connection have changed: the status is sent again.
-            case .householdChanged, .recordsQueued, .hubConnected: refresh()
+            case .householdChanged:
+                sentAlertDays = nil
+                refresh()
+            case .recordsQueued, .hubConnected: refresh()
             default: break
             }
         }
@@ -124,7 +129,7 @@ actor StatusPublisher {
             rosterNumber: session.roster.head.number,
             rosterHead: Data(session.roster.head.hash), hubProblems: hubProblems,
             vault: (try? await household.passcodes.vaultDocument()).flatMap { $0 }.map { HubID($0.vault) },
-            integrity: look.integrity)
+            integrity: look.integrity, alertDays: await household.vault.settings.alertDays)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let picture = try? [UInt8](encoder.encode(status))
@@ -147,6 +152,9 @@ actor StatusPublisher {
                 records.append(record)
                 lastApps = list
             }
+        }
+        if let days = status.alertDays, days != sentAlertDays, (try? await household.keepAlerts(days: days)) != nil {
+            sentAlertDays = days
         }
         isDue = false
         if !records.isEmpty { await sync.submit(records) }

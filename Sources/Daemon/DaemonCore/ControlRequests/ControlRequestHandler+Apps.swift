@@ -43,11 +43,14 @@ extension ControlRequestHandler {
     }
 
     private func changeSettings(_ request: ChangeSettingsRequest, user: UInt32) async throws -> SettingsReport {
-        if request.vaultIdleSeconds != nil || request.photographsFromFailure != nil || request.camera != nil {
+        if request.vaultIdleSeconds != nil || request.photographsFromFailure != nil || request.camera != nil
+            || request.alertDays != nil
+        {
             try await sealed.vault.changeSettings { settings in
                 if let seconds = request.vaultIdleSeconds { settings.vaultIdleSeconds = seconds }
                 if let failures = request.photographsFromFailure { settings.photographsFromFailure = failures }
                 if let camera = request.camera { settings.camera = camera }
+                if let days = request.alertDays { settings.alertDays = days }
             }
         }
         if request.inactivitySeconds != nil || request.clipboardSeconds != nil || request.locksOnCapture != nil {
@@ -67,6 +70,7 @@ extension ControlRequestHandler {
         report.vaultIdleSeconds = privacy.vaultIdleSeconds
         report.photographsFromFailure = privacy.photographsFromFailure
         report.camera = privacy.camera
+        report.alertDays = privacy.alertDays
         let presence = await presence.settings
         report.inactivitySeconds = presence.inactivitySeconds
         report.clipboardSeconds = presence.clipboardSeconds

@@ -85,7 +85,10 @@ extension ControlRequestHandler {
         // A user who opens the vault usually lists notes next. They are opened without delaying this reply.
         Task {
             await devices.conflicts.vaultOpened(peer: request.peer)
-            if let keys = await sealed.vault.openKeys() { await sealed.moments.purge(keys) }
+            if let keys = await sealed.vault.openKeys() {
+                await sealed.moments.purge(keys)
+                await sealed.intruders.purge(keys)
+            }
             await sealed.notes.prepare(peer: request.peer)
         }
         return status

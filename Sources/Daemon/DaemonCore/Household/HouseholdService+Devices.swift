@@ -23,6 +23,14 @@ extension HouseholdService {
         return DeviceList(devices: reports)
     }
 
+    /// Makes the hub keep events for at least so many days, where its operator's number is not enough. It never lowers
+    /// the number: another computer may need more, and the hub keeps removed content as long, for `household restore`.
+    func keepAlerts(days: Int) async throws {
+        let session = try requireSession()
+        guard days > PrivacySettings().alertDays, try await session.hub.household().eventDays < days else { return }
+        try await session.hub.changeHousehold(ChangeHouseholdRequest(eventDays: days))
+    }
+
     func name(of device: ItemID) async -> String {
         guard let session, let member = session.roster.member(device) else { return "a device" }
         return await name(of: member, session)

@@ -192,6 +192,14 @@ public actor IntruderService {
         try await remove(change)
     }
 
+    /// Removes photos that are older than alerts are kept. Failures are tried again at the next opening.
+    func purge(_ keys: VaultKeys) async {
+        let end = time.wallClock() - Double(await vault.settings.alertDays) * 86_400
+        let stored = (try? await records.records(in: .intruders)) ?? []
+        let over = stored.filter { ((try? Self.content(of: $0, keys))?.time ?? .infinity) < end }
+        if !over.isEmpty { try? await remove(StateChange(records: over.map { $0.removed(by: keys.device) })) }
+    }
+
     private func remove(_ change: StateChange) async throws {
         try await records.write(change)
         for record in change.records { try await records.removeUnnamed(record.name.id, from: blobs) }

@@ -5,6 +5,7 @@ struct PrivacySettings: Codable, Hashable, Sendable {
     static let documentName = "privacy"
     static let allowedIdleSeconds = 60...3_600
     static let allowedFailures = 0...10
+    static let allowedAlertDays = 7...365
 
     /// The vault locks itself after this long without a use.
     var vaultIdleSeconds = 600
@@ -12,6 +13,8 @@ struct PrivacySettings: Codable, Hashable, Sendable {
     var photographsFromFailure = 2
     /// "auto" for the first camera, or FORMAT:INPUT as ffmpeg names it.
     var camera = "auto"
+    /// How long hub and phones keep alerts, and this computer intruder photos.
+    var alertDays = 30
 
     init() {}
 
@@ -25,6 +28,8 @@ struct PrivacySettings: Codable, Hashable, Sendable {
         photographsFromFailure = failures.nearest(
             to: try container.decodeIfPresent(Int.self, forKey: .photographsFromFailure) ?? photographsFromFailure)
         camera = try container.decodeIfPresent(String.self, forKey: .camera) ?? camera
+        alertDays = Self.allowedAlertDays.nearest(
+            to: try container.decodeIfPresent(Int.self, forKey: .alertDays) ?? alertDays)
     }
 }
 

@@ -165,6 +165,9 @@ public actor VaultService: Relockable {
                 "Photos can start with the 1st to the 10th wrong passcode, or 0 for never, not "
                     + "\(changed.photographsFromFailure).")
         }
+        guard PrivacySettings.allowedAlertDays.contains(changed.alertDays) else {
+            throw ControlError(.badRequest, "Alerts can be kept for 7 to 365 days, not \(changed.alertDays).")
+        }
         do {
             try await documents.save([UInt8](JSONEncoder().encode(changed)), as: PrivacySettings.documentName)
         } catch {
@@ -172,6 +175,7 @@ public actor VaultService: Relockable {
                 .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
         }
         settings = changed
+        changes.mark()
     }
 
     // MARK: Idleness
