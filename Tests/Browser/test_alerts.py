@@ -104,6 +104,17 @@ def test_alerts_name_their_computer_and_are_filtered_by_it(phone):
     added.wait_for()
 
 
+def test_alerts_vibrate_while_the_app_is_open_if_that_is_chosen(phone, computer):
+    page = phone.page
+    phone.go("settings/notifications", "Notifications")
+    page.evaluate("() => { window.felt = []; navigator.vibrate = (pattern) => felt.push(pattern); }")
+    page.get_by_role("switch", name="Vibration").check()
+    phone.picture("notifications")
+    phone.check()
+    fail_passcode(computer)
+    eventually_equals(lambda: page.evaluate("() => felt"), [[120, 80, 120]], "it vibrates")
+
+
 def test_a_deleted_alert_is_restored_by_undo(phone):
     page = phone.page
     rows = shown(phone, "repeated", 5).filter(has_text="Repeater")

@@ -176,6 +176,36 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
     eventually_equals(lambda: [one["title"] for one in phone.shown()], [WAITING], "only the launch remains")
 
 
+def test_in_quiet_hours_notifications_are_silent(phone):
+    phone.run("() => notifications.setQuietHours(companion, { isOn: true, from: '00:00', to: '24:00' })")
+    assert phone.push(phone.event("failed"), "Wrong passcode on den-pc")[0]["silent"] is True
+    phone.clear()
+    assert phone.push(phone.launch(ID), WAITING)[0]["silent"] is False, "a waiting launch is excepted"
+    phone.clear()
+    phone.run("() => notifications.setQuietHours(companion, { launch: false })")
+    assert phone.push(phone.launch(ID), WAITING)[0]["silent"] is True
+
+
+def test_a_shown_notification_is_recorded_here_and_confirmed_to_the_hub(phone):
+    assert phone.run("() => notifications.lastShown(companion)") == 0
+    phone.worker.evaluate("""() => {
+        self.requests = [];
+        self.realFetch = self.fetch;
+        self.fetch = async (url, { method }) => {
+            requests.push([method, new URL(url).pathname]);
+            return Response.json({});
+        };
+    }""")
+    try:
+        phone.push(phone.event("failed"), "Wrong passcode on den-pc")
+        eventually_equals(
+            lambda: phone.worker.evaluate("() => requests"), [["GET", "/v1/device"]], "the request to the hub"
+        )
+    finally:
+        phone.worker.evaluate("() => { self.fetch = self.realFetch; }")
+    assert phone.run("() => notifications.lastShown(companion).then((time) => Math.abs(Date.now() - time))") < 60_000
+
+
 def test_the_badge_counts_pending_launches(phone):
     phone.run("() => notifications.setWantedKinds(companion, { blocked: false })")
     phone.worker.evaluate(COUNT_BADGES)
@@ -292,6 +322,31 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
     phone.run("() => notifications.unsubscribe(companion)")
     assert phone.run(state) == {"permission": "granted", "here": False, "atHub": False}
     assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+
+
+def test_quiet_hours_are_set_on_their_page(phone):
+    page = phone.page
+    phone.run(STUB)
+    phone.run("() => { window.silent = false; }")
+    phone.run("() => notifications.subscribe(companion)")
+    phone.run("""async () => {
+        const settings = await import("/features/notifications/settings.js");
+        const signal = new AbortController().signal;
+        document.body.replaceChildren(...(await settings.notifications({ companion, signal })).body);
+    }""")
+    assert page.get_by_label("From").count() == 0
+    page.get_by_text("No notification has arrived on this device yet.").wait_for()
+    page.get_by_text("With Approve and Deny in the notification").wait_for()
+    page.get_by_role("switch", name="Quiet hours").check()
+    page.get_by_label("From").fill("21:30")
+    page.get_by_label("To", exact=True).fill("06:15")
+    page.get_by_role("switch", name="Sound for an intruder photo").uncheck()
+    eventually_equals(
+        lambda: phone.run("() => notifications.quietHours(companion)"),
+        {"isOn": True, "from": "21:30", "to": "06:15", "launch": True, "photographed": False},
+        "the quiet hours",
+    )
+    phone.run("() => document.body.replaceChildren()")
 
 
 def test_a_test_notification_reaches_only_this_device(phone):

@@ -1,5 +1,6 @@
 // Notifications in pages: marks them as seen, and opens the tapped one.
 import { resubscribeAtStart, seen } from "../features/notifications/notifications.js";
+import { followArrivals } from "../features/notifications/signals.js";
 
 /** @param {Companion} companion */
 export function followNotifications(companion) {
@@ -13,5 +14,6 @@ export function followNotifications(companion) {
             location.hash = data.address.slice(1);
         }
     });
+    followArrivals(companion);
     resubscribeAtStart(companion).catch(() => {});
 }

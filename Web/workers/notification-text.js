@@ -27,7 +27,8 @@ export const usualQuietHours = Object.freeze({
 });
 /** Names of facts in the store. */
 export const factNames = Object.freeze({
-    kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", identity: "guise",
+    kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", identity: "guise", quietHours: "quietHours",
+    lastShown: "lastNotice",
 });
 
 /** Of events. Several changes of one kind at a computer are one notification. */
@@ -36,6 +37,21 @@ const longest = 80;
 
 /** @param {string} text */
 const short = (text) => ([...text].length > longest ? [...text].slice(0, longest - 1).join("") + "…" : text);
+
+/**
+ * Whether a notification of this kind makes no sound now.
+ * @param {QuietHours} hours
+ * @param {string} kind
+ * @param {Date} now
+ */
+export function isSilentNow(hours, kind, now) {
+    if (!hours.isOn || (kind === "launch" && hours.launch) || (kind === "photographed" && hours.photographed)) {
+        return false;
+    }
+    const time = now.toTimeString().slice(0, 5);
+    const { from, to } = hours;
+    return from <= to ? from <= time && time < to : time >= from || time < to;
+}
 
 /** @type {Notice} for what does not open, or is unknown to this version */
 export const unknownNotice = {

@@ -173,7 +173,13 @@ public struct PairingReport: Codable, Equatable, Sendable {
 /// `GET /v1/devices`.
 public struct DeviceList: Codable, Equatable, Sendable {
     public var devices: [DeviceReport]
-    public init(devices: [DeviceReport]) { self.devices = devices }
+    /// When the newest alert was sent to phones, in seconds since 1970, if it was a minute ago or more and no phone has
+    /// been at the hub since, as the hub reports it.
+    public var unconfirmedAlert: Double?
+    public init(devices: [DeviceReport], unconfirmedAlert: Double? = nil) {
+        self.devices = devices
+        self.unconfirmedAlert = unconfirmedAlert
+    }
 }
 
 public struct DeviceReport: Codable, Equatable, Sendable {

@@ -150,7 +150,10 @@ class Notified:
         self.run("""async () => {
             const kinds = Object.keys(await notifications.wantedKinds(companion));
             await notifications.setWantedKinds(companion, Object.fromEntries(kinds.map((kind) => [kind, true])));
-            await companion.device.store.write({ facts: { guise: "applocker", wantsPush: false } });
+            await companion.device.store.write({
+                facts: { guise: "applocker", wantsPush: false, lastNotice: 0 },
+            });
+            await notifications.setQuietHours(companion, { isOn: false, launch: true, photographed: true });
             window.subscriptions.length = 0;
             location.hash = "";
         }""")

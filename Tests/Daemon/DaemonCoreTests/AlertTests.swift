@@ -49,4 +49,24 @@ import Testing
             }
         }
     }
+
+    @Test func anAlertThatNoPhoneConfirmsIsReported() async throws {
+        let connected = try await ConnectedWorld()
+        let world = connected.world
+        _ = try await connected.pair()
+        let household = connected.household
+        #expect(try await household.devices().unconfirmedAlert == nil)
+        let sent = world.time.wallClock()
+        connected.hub.state.withLock { state in
+            state.subscriptions = 1
+            state.lastSeen = UInt64(sent) - 120
+        }
+        world.gate.launch(world.launch(1))
+        await eventually("an alert is sent") { await household.lastAlert != nil }
+        #expect(try await household.devices().unconfirmedAlert == nil, "a phone has a minute")
+        world.time.set(wall: world.time.wallClock() + 60)
+        #expect(try await household.devices().unconfirmedAlert == sent)
+        connected.hub.state.withLock { $0.lastSeen = UInt64(sent / 60) * 60 }
+        #expect(try await household.devices().unconfirmedAlert == nil, "the hub records minutes")
+    }
 }

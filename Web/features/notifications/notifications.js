@@ -1,10 +1,11 @@
 // Notifications of a page: permission, subscription, kinds, and a test.
 import { hex, randomBytes } from "../../crypto/bytes.js";
 import { CompanionError } from "../../household/errors.js";
-import { factNames, noticeKinds } from "../../workers/notification-text.js";
+import { factNames, noticeKinds, usualQuietHours } from "../../workers/notification-text.js";
 import { keepSubscription, soon } from "../../workers/push-subscription.js";
 
 /** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
+/** @typedef {import("../../workers/notification-text.js").QuietHours} QuietHours */
 /**
  * `install`: an iPhone or iPad, where the app has to be on the Home Screen. `unsupported`: this browser can't.
  * @typedef {"default" | "granted" | "denied" | "install" | "unsupported"} Permission
@@ -107,7 +108,26 @@ export async function setWantedKinds(companion, change) {
     await companion.settings.set(factNames.kinds, { ...(await wantedKinds(companion)), ...change });
 }
 
+/** Safari shows no buttons in a notification. */
+export const offersAnswers = () => typeof Notification !== "undefined"
+    && (/** @type {{ maxActions?: number }} */ (Notification).maxActions ?? 0) > 0;
+
+/** @param {Companion} companion @returns {Promise<QuietHours>} */
+export const quietHours = ({ settings }) => settings.get(factNames.quietHours, usualQuietHours);
+
+/** @param {Companion} companion @param {Partial<QuietHours>} change */
+export async function setQuietHours(companion, change) {
+    await companion.settings.set(factNames.quietHours, { ...(await quietHours(companion)), ...change });
+}
+
 // Whether they arrive
+
+/**
+ * When this device last showed a notification, in milliseconds since 1970; 0: never.
+ * @param {Companion} companion
+ * @returns {Promise<number>}
+ */
+export const lastShown = ({ settings }) => settings.get(factNames.lastShown, 0);
 
 /**
  * Sends a push to this device through hub, push service and worker. Throws CompanionError `noPush`, HubError,

@@ -1,14 +1,21 @@
 // Notifications of this device: on or off, which kinds, and a test.
-import { notificationState, setWantedKinds, subscribe, testPush, unsubscribe, wantedKinds } from "./notifications.js";
+import {
+    lastShown, notificationState, offersAnswers, quietHours, setQuietHours, setWantedKinds, subscribe, testPush,
+    unsubscribe, wantedKinds,
+} from "./notifications.js";
+import { arrivalSignals, canVibrate, playSound, setArrivalSignals } from "./signals.js";
 import { element } from "../../ui/element.js";
-import { banner, button, row, rows, section, switchRow, tile } from "../../ui/parts.js";
-import { sentenceOf } from "../../ui/words.js";
+import { banner, button, field, row, rows, section, switchRow, tile } from "../../ui/parts.js";
+import { dayAndTime, sentenceOf } from "../../ui/words.js";
 
 /** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
+/** @typedef {import("../../workers/notification-text.js").QuietHours} QuietHours */
 
 /** @type {Record<NoticeKind, [string, string]>} */
 const kinds = {
-    launch: ["An app is waiting", "With Approve and Deny in the notification"],
+    launch: ["An app is waiting", offersAnswers()
+        ? "With Approve and Deny in the notification"
+        : "Tap the notification to approve or deny"],
     blocked: ["An app was blocked", "Nobody answered, or it was denied"],
     failed: ["A wrong passcode", "At one of your computers"],
     photographed: ["A photo was taken", "After wrong passcodes"],
@@ -20,8 +27,12 @@ const kinds = {
 export async function notifications({ companion, signal, toast }) {
     const body = element("div", { class: "settings-parts" });
     const draw = async () => {
-        const [state, wanted] = [await notificationState(companion), await wantedKinds(companion)];
-        if (!signal.aborted) body.replaceChildren(...parts(state, wanted));
+        const [state, wanted, hours] = [
+            await notificationState(companion), await wantedKinds(companion), await quietHours(companion),
+        ];
+        const signals = await arrivalSignals(companion);
+        await showLast();
+        if (!signal.aborted) body.replaceChildren(...parts(state, wanted, hours), openApp(signals));
     };
     /** @param {() => Promise<unknown>} change */
     const changed = async (change) => {
@@ -33,6 +44,13 @@ export async function notifications({ companion, signal, toast }) {
         if (!signal.aborted) await draw();
     };
     const result = element("p", { class: "section-foot", role: "status" });
+    const last = element("p", { class: "section-foot" });
+    const showLast = async () => {
+        const time = await lastShown(companion);
+        last.textContent = time > 0
+            ? `Last notification on this device: ${dayAndTime(time / 1000)}`
+            : "No notification has arrived on this device yet.";
+    };
     const test = async () => {
         result.textContent = "Sent; waiting for it to arrive…";
         const words = {
@@ -41,9 +59,51 @@ export async function notifications({ companion, signal, toast }) {
             noSubscription: "The hub has no address for this device. Turn notifications off and on again.",
         };
         result.textContent = await testPush(companion).then((came) => words[came], sentenceOf);
+        await showLast();
     };
-    /** @param {Awaited<ReturnType<typeof notificationState>>} state @param {Record<NoticeKind, boolean>} wanted */
-    const parts = ({ permission, here, atHub }, wanted) => {
+    /** @param {import("./signals.js").Signals} signals */
+    const openApp = ({ sound, vibration }) => section("While AppLocker is open", [rows(
+        switchRow({
+            title: "Sound", checked: sound, change: (checked) => changed(async () => {
+                await setArrivalSignals(companion, { sound: checked });
+                if (checked) await playSound();
+            }),
+        }),
+        canVibrate() && switchRow({
+            title: "Vibration", checked: vibration,
+            change: (checked) => changed(() => setArrivalSignals(companion, { vibration: checked })),
+        }))], { foot: "For alerts and waiting apps that arrive while it is unlocked on this device." });
+    /** @param {QuietHours} hours */
+    const quiet = (hours) => {
+        /** @param {"from" | "to"} name @param {string} label */
+        const time = (name, label) => field(label, {
+            type: "time", required: true, value: hours[name], onchange: (/** @type {Event} */ event) => {
+                const { value } = /** @type {HTMLInputElement} */ (event.target);
+                // Not drawn again: the person may be typing.
+                if (value) setQuietHours(companion, { [name]: value }).catch((error) => toast(sentenceOf(error)));
+            },
+        });
+        /** @param {"launch" | "photographed"} name @param {string} title */
+        const exception = (name, title) => switchRow({
+            title, checked: hours[name],
+            change: (checked) => changed(() => setQuietHours(companion, { [name]: checked })),
+        });
+        return section("Quiet hours", [
+            rows(switchRow({
+                title: "Quiet hours", checked: hours.isOn,
+                change: (checked) => changed(() => setQuietHours(companion, { isOn: checked })),
+            }), ...(hours.isOn ? [
+                exception("launch", "Sound for a waiting app"),
+                exception("photographed", "Sound for an intruder photo")] : [])),
+            hours.isOn && element("div", { class: "settings-times" }, time("from", "From"), time("to", "To")),
+        ], { foot: "Notifications are shown without a sound in these hours." });
+    };
+    /**
+     * @param {Awaited<ReturnType<typeof notificationState>>} state
+     * @param {Record<NoticeKind, boolean>} wanted
+     * @param {QuietHours} hours
+     */
+    const parts = ({ permission, here, atHub }, wanted, hours) => {
         const isOn = permission === "granted" && here && atHub !== false;
         if (permission === "install") {
             return [banner("phone", "",
@@ -75,8 +135,9 @@ export async function notifications({ companion, signal, toast }) {
                 title, note, checked: wanted[/** @type {NoticeKind} */ (kind)],
                 change: (checked) => changed(() => setWantedKinds(companion, { [kind]: checked })),
             })))]),
+            isOn && quiet(hours),
             isOn && section("Test",
-                [rows(row({ start: tile("bell"), title: "Send a test notification", onclick: test })), result]),
+                [rows(row({ start: tile("bell"), title: "Send a test notification", onclick: test })), last, result]),
             !isOn && permission === "default" && button("Allow notifications",
                 () => changed(() => subscribe(companion)), { kind: "primary", wide: true, icon: "bell" }),
         ].flatMap((part) => part || []);

@@ -1,7 +1,9 @@
 // Shows a notification for every push, because browsers end the subscription of an app that shows none.
 import { clockOf } from "../../household/computer-clocks.js";
 import { DeviceSession } from "../../sync/device-session.js";
-import { disguised, factNames, noticeOf, testNotice, unknownNotice } from "../notification-text.js";
+import {
+    disguised, factNames, isSilentNow, noticeOf, testNotice, unknownNotice, usualQuietHours,
+} from "../notification-text.js";
 import { openPush } from "../open-push.js";
 import { keepSubscription } from "../push-subscription.js";
 import { textOf } from "../../crypto/bytes.js";
@@ -36,7 +38,21 @@ async function withDevice(body) {
 /** @param {PushEvent} event */
 export async function pushed(event) {
     const message = event.data ? new Uint8Array(event.data.arrayBuffer()) : new Uint8Array();
-    await show(await withDevice((device) => read(device, message)).catch(() => unknownNotice));
+    const { notice, hours } = await withDevice(async (device) => ({
+        notice: await read(device, message), hours: await device.store.fact(factNames.quietHours, usualQuietHours),
+    })).catch(() => ({ notice: unknownNotice, hours: usualQuietHours }));
+    await show(notice, isSilentNow(hours, notice.kind, new Date()));
+    await withDevice(confirm).catch(() => {});
+}
+
+/**
+ * Records that a notification was shown: here, and by a request to the hub, whose time of it the computers see.
+ * @param {DeviceSession} device
+ */
+async function confirm(device) {
+    if (!device.facts) return;
+    await device.store.write({ facts: { [factNames.lastShown]: systemTime.now() } });
+    await device.hub.ownDevice();
 }
 
 /** @param {DeviceSession} device @param {Uint8Array} message @returns {Promise<Notice>} */
@@ -78,8 +94,8 @@ async function isTest(device, message) {
     return true;
 }
 
-/** @param {Notice} notice */
-async function show(notice) {
+/** @param {Notice} notice @param {boolean} isSilent in quiet hours */
+async function show(notice, isSilent) {
     const there = await shownNow();
     /** @param {(other: Notice) => boolean} matches */
     const shown = (matches) => there.find(({ data }) => data?.notice && matches(data.notice));
@@ -97,7 +113,7 @@ async function show(notice) {
             body: "No new notification.", quiet: true,
         }, true, there);
     }
-    await draw(notice, notice.quiet, there);
+    await draw(notice, isSilent || notice.quiet, there);
 }
 
 const shownNow = () => worker.registration.getNotifications();

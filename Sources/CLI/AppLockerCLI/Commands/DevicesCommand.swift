@@ -34,6 +34,11 @@ struct DevicesCommand: AsyncParsableCommand {
                 table.add([device.name, device.role.rawValue, seen, String(device.id.prefix(8))])
             }
             Output.standard.lines(table.lines(Paint(.standard)))
+            guard let time = list.unconfirmedAlert else { return }
+            Output.standard.line(
+                Paint(.standard).warning(
+                    "No phone has confirmed the alert of \(TimeText.local(time)). On the phone, open Settings, "
+                        + "Notifications, and send a test notification."))
         }
     }
 

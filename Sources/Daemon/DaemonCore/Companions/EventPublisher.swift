@@ -159,10 +159,11 @@ actor EventPublisher {
     ) {
         guard let payload = try? JSONEncoder().encode(record), payload.count <= PushMessageRequest.maximumPayloadBytes
         else { return }
-        Task { [sync] in
+        Task { [sync, household] in
             guard await sync.isConnected else { return }
-            _ = try? await session.hub.push(
-                PushMessageRequest(payload: payload, urgency: urgency, ttl: ttl, topic: record.id.description))
+            let request = PushMessageRequest(
+                payload: payload, urgency: urgency, ttl: ttl, topic: record.id.description)
+            if let count = try? await session.hub.push(request), count > 0 { await household.alertSent() }
         }
     }
 }

@@ -20,7 +20,19 @@ extension HouseholdService {
                     isThisComputer: member.id == session.secrets.device, lastSeen: atHub?.lastSeen.map { Double($0) },
                     isConnected: atHub?.isConnected, hasPush: atHub?.hasPush))
         }
-        return DeviceList(devices: reports)
+        return DeviceList(devices: reports, unconfirmedAlert: seen.isEmpty ? nil : unconfirmedAlert(reports))
+    }
+
+    func alertSent() { lastAlert = time.wallClock() }
+
+    /// A phone's service worker makes a request after it has shown a notification. The hub records minutes.
+    private func unconfirmedAlert(_ devices: [DeviceReport]) -> Double? {
+        guard let lastAlert, time.wallClock() - lastAlert >= 60 else { return nil }
+        let minute = (lastAlert / 60).rounded(.down) * 60
+        let isConfirmed = devices.contains {
+            $0.role == .companion && ($0.isConnected == true || ($0.lastSeen ?? 0) >= minute)
+        }
+        return isConfirmed ? nil : lastAlert
     }
 
     /// Makes the hub keep events for at least so many days, where its operator's number is not enough. It never lowers

@@ -49,6 +49,8 @@ public actor HouseholdService {
     /// Requests that wait for the state of joining to change.
     var joiningWaiters: [CheckedContinuation<Void, Never>] = []
     let joiningSignal = Signal()
+    /// When the newest alert was sent to phones, in seconds since 1970; nil if none was since the start.
+    var lastAlert: Double?
     /// Why there is no household any more, if another computer revoked this one.
     var revocationNotice: String?
     /// Requests that wait for a device to join.
