@@ -6,12 +6,16 @@ import os
 import pathlib
 import re
 
+import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
 import every_screen
 from every_screen import opened
 from moment_steps import settled
 from phone import Phone
+
+# As Scripts/test has it: each shows up to thirty screens at ten sizes.
+pytestmark = pytest.mark.timeout(300)
 
 PROBE = (pathlib.Path(__file__).parent / "support/layout.js").read_text()
 # Window, text in percent of a browser's default size, and the media features of the round.
@@ -52,7 +56,7 @@ class Walk:
             width, height, percent, media = size
             self.resized(*size)
             where = f"{name} at {width}×{height}, {percent} %{''.join(f', {key}' for key in media)}"
-            for finding in self.page.evaluate(PROBE, {"isForced": "forced_colors" in media}):
+            for finding in self.page.evaluate(PROBE):
                 self.found.append(f"{where}: {finding}")
             if size in AXE_SIZES:
                 self.found += [f"{where}: axe, {finding}" for finding in self.axe()]

@@ -6,7 +6,7 @@ import pytest
 
 from overview_steps import command_succeeds, make, start_diary
 from phone import PIN, Phone
-from waiting import eventually_equals
+from waiting import eventually, eventually_equals
 
 
 @pytest.mark.clock
@@ -34,6 +34,29 @@ def test_a_denied_launch_ends(phone, computer):
     card.get_by_role("button", name="Deny", exact=True).click()
     command_succeeds(phone, card)
     assert process.wait(20) != 0
+
+
+@pytest.mark.clock
+def test_a_card_has_two_equal_buttons_its_time_and_its_path_behind_details(phone):
+    page = phone.page
+    make(phone, "forgotten", 1)
+    card = page.locator(".launch")
+    buttons = [card.get_by_role("button", name=name, exact=True) for name in ("Approve", "Deny")]
+    sizes = [{key: button.bounding_box()[key] for key in ("width", "height")} for button in buttons]
+    assert sizes[0] == sizes[1], sizes
+    left = float(card.locator(".launch-ring-left").evaluate("(ring) => ring.style.strokeDashoffset"))
+    page.clock.fast_forward(120_000)
+    eventually(
+        lambda: float(card.locator(".launch-ring-left").evaluate("(ring) => ring.style.strokeDashoffset")) > left + 0.1,
+        "the ring drains",
+    )
+    path = card.get_by_text("/usr/bin/diary")
+    assert not path.is_visible()
+    card.get_by_text("Details").click()
+    path.wait_for()
+    phone.check()
+    card.get_by_role("button", name="for 5 minutes: choose the duration").click()
+    page.locator("dialog").get_by_role("button", name="This launch only").wait_for()
 
 
 def test_a_launch_is_answered_from_a_phone_that_was_just_paired(new_context, computer):

@@ -190,7 +190,7 @@ def test_the_first_run_is_right_at_each_text_size_in_webkit(webkit_browser, comp
     def look(name):
         for percent in (100, 200, 310):
             browser.execute_script(ROOT_SIZE, percent)
-            findings = browser.execute_script(f"return ({PROBE})({{ isForced: false }});")
+            findings = browser.execute_script(f"return ({PROBE})();")
             found.extend(f"{name} at {percent} %: {finding}" for finding in findings)
         browser.execute_script(ROOT_SIZE, 100)
 

@@ -80,7 +80,8 @@ export class AppSession {
         const { dataLost, revoked, welcome } = await import("../features/pairing/welcome.js");
         if (signal.aborted) return;
         const page = state === "lost" ? dataLost : state === "revoked" ? revoked : welcome;
-        this.#place(page(this.#companion, this.#link, signal));
+        const shown = await page(this.#companion, this.#link, signal);
+        if (!signal.aborted) this.#place(shown);
     }
 
     /** @param {typeof import("./paired.js")} paired @param {Companion["state"]} state @param {AbortSignal} signal */

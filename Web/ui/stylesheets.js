@@ -24,7 +24,8 @@ export async function addStylesheets(names) {
         added.set(name, adding);
         link.rel = "stylesheet";
         link.href = `/styles/${name}.css`;
-        document.head.append(link);
+        // The rules of contrast.css apply after all others.
+        document.head.querySelector("link[href='/styles/contrast.css']")?.before(link);
         return adding;
     }));
 }

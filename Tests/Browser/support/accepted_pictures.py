@@ -12,13 +12,19 @@ MADE_WITH = FOLDER / "made-with.json"
 # At most so many of 10,000 pixels may differ by more than DISTANCE of 255 in one of their colours.
 MOST, MOST_OF_ANOTHER_CHROMIUM, DISTANCE = 10, 100, 32
 
-# What depends on the hour, on this computer and on its journal.
-STILL = """(computer) => {
-    for (const other of document.querySelectorAll(".home-banner, .moment-remembered")) other.remove();
-    for (const one of document.querySelectorAll(".alert")) {
+# Shows a copy, which nothing draws again, without what depends on the hour, on this computer and on its journal.
+STILL = """async (computer) => {
+    window.live = document.getElementById("app");
+    const copy = live.cloneNode(true);
+    const fields = copy.querySelectorAll("input, textarea");
+    for (const [index, field] of live.querySelectorAll("input, textarea").entries()) fields[index].value = field.value;
+    live.replaceWith(copy);
+    await Promise.all([...copy.querySelectorAll("img[src]")].map((image) => image.decode().catch(() => {})));
+    for (const other of copy.querySelectorAll(".connection, .home-banner, .moment-remembered")) other.remove();
+    for (const one of copy.querySelectorAll(".alert")) {
         if (!/Kontoverwaltung|Firefox|مدير|degraded/.test(one.textContent)) one.remove();
     }
-    document.querySelector(".launch-ring-left")?.style.setProperty("stroke-dashoffset", "0.4");
+    copy.querySelector(".launch-ring-left")?.style.setProperty("stroke-dashoffset", "0.4");
     const words = [[new RegExp(`\\\\b${computer}\\\\b`, "g"), "study"],
         [/\\d{1,2}:\\d{2}(:\\d{2})? left/, "0:42 left"], [/\\d+ min left/, "14 min left"],
         [/\\d{1,2}:\\d{2}\\s[AP]M/g, "10:09 AM"], [/(just now|yesterday|\\d+ \\w+ ago)/g, "3 minutes ago"],
@@ -64,6 +70,7 @@ class Pictures:
         page.evaluate(STILL, socket.gethostname())
         page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
         taken = page.screenshot(animations="disabled", caret="hide", scale="css")
+        page.evaluate("() => document.getElementById('app').replaceWith(live)")
         file = FOLDER / f"{name}.png"
         if self.is_updating:
             file.write_bytes(taken)

@@ -1,6 +1,7 @@
 // Returns what is wrong with the layout of the shown page, as sentences that name an element. Runs in the page at each
 // size of a walk: see test_every_screen.py.
-(({ isForced }) => {
+(() => {
+    const isForced = matchMedia("(forced-colors: active)").matches;
     const found = new Set();
     const [width, height] = [innerWidth, innerHeight];
     const isLarge = width / parseFloat(getComputedStyle(document.documentElement).fontSize) < 20;
@@ -91,6 +92,8 @@
             if (part.right - part.left > 1 && part.bottom - part.top > 1) lines.push({ element, part });
         }
         const tops = new Set(boxes.map(({ top }) => Math.round(top)));
+        if (tops.size === 1 && styleOf(element).direction === "rtl" && element.closest(".row, .launch")
+            && boxes[0].left > element.getBoundingClientRect().left + 2) report("name apart from its icon", element);
         if (tops.size < 2) continue;
         const place = element.closest(".card, dialog, .toast, .tabs, .screen, .entry-page") ?? document.body;
         const most = place.clientWidth * (element.closest(labels) ? 0.75 : 0.5);
@@ -145,10 +148,24 @@
             element.style.width = before;
             if (wanted > box.width + 1) report("cut value", element, `${wanted} px in ${Math.round(box.width)}`);
         }
-        const border = styleOf(element);
-        if (isForced && element.localName === "button" && !element.matches(".row, .row *, [class*=-slide-open]")
-            && !["Top", "Left"].some((side) => border[`border${side}Style`] !== "none"
-                && parseFloat(border[`border${side}Width`]) >= 1)) report("no border", element);
+        if (isForced && element.localName === "button" && !element.matches(".row, .row *, .moment-slide-open")
+            && parseFloat(styleOf(element).borderTopWidth) < 1) report("no border", element);
+    }
+    // The whole page
+    const screen = root.querySelector(".frame > .screen");
+    if (screen && width >= 896 && height > 480) {
+        const edge = parseFloat(styleOf(screen.parentElement).paddingLeft);
+        if (Math.abs(screen.getBoundingClientRect().left - edge) > 1) report("another left edge", screen);
+    }
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+        for (const { effect } of document.getAnimations()) {
+            if (effect.getComputedTiming().duration > 1) report("moves", effect.target);
+        }
+    }
+    if (matchMedia("(prefers-contrast: more)").matches) {
+        for (const card of root.querySelectorAll(".card, .sheet, .banner")) {
+            if (!isHidden(card) && parseFloat(styleOf(card).borderTopWidth) < 1) report("no border", card);
+        }
     }
     return [...found];
 })

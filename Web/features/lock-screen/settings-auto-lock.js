@@ -13,7 +13,7 @@ export async function autoLockWords(companion) {
     const watch = new AutoLock(companion, document);
     await watch.ready;
     watch.end();
-    return labels[lockAfterChoices.indexOf(watch.seconds)].replace("After ", "");
+    return hiddenLabels[lockAfterChoices.indexOf(watch.seconds)].replace("After ", "");
 }
 
 /** @type {SettingsPage} */

@@ -8,7 +8,7 @@ import { stayInTab } from "./pairing-link.js";
 
 /**
  * @param {string | null} link stays unused
- * @param {() => HTMLElement} tabPage the page that pairs this tab
+ * @param {() => Promise<HTMLElement>} tabPage the page that pairs this tab
  */
 export function installPage(link, tabPage) {
     const carriesLink = link !== null && appIdentity() === "applocker";
@@ -26,10 +26,10 @@ export function installPage(link, tabPage) {
             button("Copy the link", () => copy(link), { wide: true }),
             element("p", { class: "soft note" }, "If the app asks for a link, paste it there.")),
         element("div", { class: "entry-page-form" },
-            button("Continue in this tab", () => {
+            button("Continue in this tab", async () => {
                 stayInTab();
                 applyIdentity();
-                replacePage(page, tabPage());
+                replacePage(page, await tabPage());
             }, { kind: "plain", wide: true }),
             element("p", { class: "soft note" },
                 "An app that you add later then has to be paired again, and this tab gets no notifications.")));

@@ -1,9 +1,10 @@
 // Brings a pairing link in: scanned, pasted, or typed into a field.
 import { element } from "../../ui/element.js";
 import { button, field } from "../../ui/parts.js";
-import { canScan, scan } from "./scan.js";
 
 const mark = "#pair=";
+
+const canScan = () => "BarcodeDetector" in window && navigator.mediaDevices !== undefined;
 
 /** @param {AbortSignal} signal */
 export function linkInput(signal) {
@@ -26,6 +27,7 @@ export function linkInput(signal) {
         }
     };
     const scanLink = async () => {
+        const { scan } = await import("./scan.js");
         const text = await scan(signal, (found) => found.includes(mark));
         if (text) use(text);
     };

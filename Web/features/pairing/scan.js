@@ -6,8 +6,6 @@ import { sheet } from "../../ui/sheet.js";
 /** Milliseconds between two looks at the camera's picture. */
 const pace = 200;
 
-export const canScan = () => "BarcodeDetector" in window && navigator.mediaDevices !== undefined;
-
 /**
  * Shows the camera until it sees a code that is accepted; null if the person closes it. The camera ends with the sheet.
  * @param {AbortSignal} signal

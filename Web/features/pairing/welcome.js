@@ -2,21 +2,21 @@
 import { entryPage } from "../../ui/entry-page.js";
 import { button, stepRows } from "../../ui/parts.js";
 import { ask } from "../../ui/sheet.js";
-import { installPage } from "./install-page.js";
-import { joinPage } from "./join-page.js";
 import { linkInput } from "./link-input.js";
 import { installsFirst } from "./pairing-link.js";
 
 /**
- * Without a link: how to get one.
+ * Without a link: how to get one. Pages that few people see are loaded when they are shown.
  * @param {Companion} companion
  * @param {string | null} link
  * @param {AbortSignal} signal
  */
-export function welcome(companion, link, signal) {
+export async function welcome(companion, link, signal) {
     const needsNewLink = (/** @type {string} */ reason) => noLink(signal, "This link no longer works", reason);
-    const page = () => (link ? joinPage(companion, link, signal, needsNewLink) : noLink(signal));
-    return installsFirst() ? installPage(link, page) : page();
+    const page = async () => (link
+        ? (await import("./join-page.js")).joinPage(companion, link, signal, needsNewLink)
+        : noLink(signal));
+    return installsFirst() ? (await import("./install-page.js")).installPage(link, page) : page();
 }
 
 /** @param {AbortSignal} signal @param {string} [title] @param {string} [text] */
