@@ -159,7 +159,7 @@ def test_the_app_pairs_writes_a_note_and_opens_without_a_hub(webkit_browser, com
     browser.refresh()
     person.sees("AppLocker is locked")
     person.types_pin()
-    person.sees("A passkey works offline")
+    person.sees("Your PIN works again once the hub is reachable")
     person.picture("offline")
     computer.start_hub()
     person.types_pin()
@@ -206,7 +206,7 @@ def test_the_first_run_is_right_at_each_text_size_in_webkit(webkit_browser, comp
     person.types_pin()
     person.sees("Repeat the PIN")
     person.types_pin()
-    person.sees("Monitoring")
+    person.sees("Lock the vault")
     for address, text in {"home": "Actions", "alerts": "Today", "apps": "diary", "settings": "Auto-lock"}.items():
         browser.execute_script(f"location.hash = '#/{address}';")
         person.sees(text)

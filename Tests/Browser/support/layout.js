@@ -21,7 +21,7 @@
         return styles.get(element);
     };
     const isHidden = (element) => !element.checkVisibility({ checkVisibilityCSS: true, checkOpacity: true })
-        || element.closest(".visually-hidden, svg") || styleOf(element).clipPath === "inset(50%)";
+        || element.closest(".visually-hidden, .skip:not(:focus), svg") || styleOf(element).clipPath === "inset(50%)";
     const ancestors = function* (element) {
         for (let one = element; one && one !== document.documentElement; one = one.parentElement) yield one;
     };
