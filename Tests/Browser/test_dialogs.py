@@ -45,6 +45,22 @@ def test_an_answered_sheet_leaves_nothing_in_the_history(phone):
     at(page, "Home")
 
 
+def test_an_address_that_is_opened_while_a_sheet_closes_is_shown(phone):
+    page = durations(phone)
+    at(page, "Apps", 1)
+    page.evaluate("""() => {
+        const dialog = document.querySelector("dialog");
+        dialog.addEventListener("close", () => { location.hash = "#/settings"; });
+        dialog.close();
+    }""")
+    at(page, "Lock now")
+    eventually_equals(lambda: page.evaluate("location.hash"), "#/settings")
+    page.go_back()
+    at(page, "Apps")
+    page.go_back()
+    at(page, "Home")
+
+
 def test_back_closes_what_is_on_top_of_a_viewer_first(phone):
     take_photos(phone, 1)
     phone.go("photos", "Intruder photos")

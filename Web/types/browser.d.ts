@@ -34,7 +34,7 @@ interface WorkerNavigator {
 // The Shape Detection API, in Chromium on Android and macOS.
 declare class BarcodeDetector {
     constructor(options: { formats: string[] });
-    detect(image: HTMLVideoElement): Promise<{ rawValue: string }[]>;
+    detect(image: object): Promise<{ rawValue: string }[]>;
 }
 // Missing in the type checker's list for workers.
 interface AbortController {

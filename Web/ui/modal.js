@@ -30,17 +30,26 @@ function settle() {
 }
 
 async function leave() {
+    const address = location.href;
     history.go(open.length - depth());
-    const ended = new AbortController();
-    await new Promise((resolve) => {
-        window.addEventListener("popstate", resolve, { signal: ended.signal });
-        setTimeout(resolve, patience);
-    });
-    ended.abort();
+    await popped();
+    // Another address was opened before the browser went back: it goes back from there, and the address is opened again.
+    const opened = location.href === address ? null : location.href;
+    if (opened) await popped();
     leaving = null;
     // Another dialog may have been opened meanwhile. What could not be left becomes an ordinary entry.
-    if (depth() > open.length) history.replaceState({ dialogs: open.length }, "");
+    if (!opened && depth() > open.length) history.replaceState({ dialogs: open.length }, "");
     await settle();
+    if (opened && opened !== location.href) location.href = opened;
+}
+
+/** Resolves when the shown entry of the history changes, or after `patience`. */
+function popped() {
+    const ended = new AbortController();
+    return new Promise((resolve) => {
+        window.addEventListener("popstate", resolve, { signal: ended.signal });
+        setTimeout(resolve, patience);
+    }).finally(() => ended.abort());
 }
 
 /**
