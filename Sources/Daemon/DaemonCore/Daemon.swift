@@ -147,7 +147,7 @@ public struct Daemon: Sendable {
             actions: RemoteActions(
                 apps: apps, launches: launches, passcodes: passcodes, vault: vault, sessions: sessions,
                 intruders: sealed.intruders, household: household, sync: sync.engine, lockGenerations: lockGenerations,
-                authorizer: authorizer, status: status, statusPublisher: statusPublisher),
+                authorizer: authorizer, status: status),
             log: log)
         self.log = log
     }

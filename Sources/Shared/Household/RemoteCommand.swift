@@ -23,6 +23,7 @@ public struct RemoteCommand: Codable, Equatable, Sendable {
 /// In JSON an object with one key: `{"lockAll": {}}`, `{"unlockApp": {"app": "firefox", "grant": {"kind": "duration"}}}`.
 /// A computer refuses an unknown action.
 public enum RemoteAction: Codable, Equatable, Sendable {
+    /// Locks all apps and the vault, and ends management sessions.
     case lockAll
     case unlockAll(grant: GrantRequest)
     case lockApp(app: String)
@@ -30,13 +31,10 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     /// Approves a waiting launch.
     case approve(prompt: String, grant: GrantRequest)
     case deny(prompt: String)
+    /// Locks the vault and ends management sessions.
     case lockVault
     case takePhoto
-    /// Locks the vault and ends management sessions.
-    case signOut
     case removePhoto(photo: HubID)
-    /// Asks for a fresh status.
-    case report
     case addApp(app: String)
     case removeApp(app: String)
     /// The schedule's text; "" removes it.

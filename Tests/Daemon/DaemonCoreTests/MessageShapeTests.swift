@@ -72,7 +72,7 @@ import Testing
 }
 
 private enum ActionName: CaseIterable {
-    case lockAll, unlockAll, lockApp, unlockApp, approve, deny, lockVault, takePhoto, signOut, removePhoto, report
+    case lockAll, unlockAll, lockApp, unlockApp, approve, deny, lockVault, takePhoto, removePhoto
     case addApp, removeApp, setSchedule, setCategories, renameDevice, revokeDevice
 
     init(_ action: RemoteAction) {
@@ -86,9 +86,7 @@ private enum ActionName: CaseIterable {
             case .deny: .deny
             case .lockVault: .lockVault
             case .takePhoto: .takePhoto
-            case .signOut: .signOut
             case .removePhoto: .removePhoto
-            case .report: .report
             case .addApp: .addApp
             case .removeApp: .removeApp
             case .setSchedule: .setSchedule

@@ -37,29 +37,43 @@ import Testing
     private static func every(of phone: HubID, _ grant: GrantRequest) -> [RemoteAction] {
         let all: [RemoteAction] = [
             .lockAll, .unlockAll(grant: grant), .lockApp(app: "firefox"), .unlockApp(app: "firefox", grant: grant),
-            .approve(prompt: "none", grant: grant), .deny(prompt: "none"), .lockVault, .takePhoto, .signOut,
-            .removePhoto(photo: HubID(.random())), .report, .addApp(app: "mail"), .removeApp(app: "mail"),
+            .approve(prompt: "none", grant: grant), .deny(prompt: "none"), .lockVault, .takePhoto,
+            .removePhoto(photo: HubID(.random())), .addApp(app: "mail"), .removeApp(app: "mail"),
             .setSchedule(app: "firefox", schedule: ""), .setCategories(app: "firefox", categories: ["work"]),
             .renameDevice(device: phone, name: "the phone"), .revokeDevice(device: HubID(.random())),
         ]
         for action in all {
             switch action {
-            case .lockAll, .unlockAll, .lockApp, .unlockApp, .approve, .deny, .lockVault, .takePhoto, .signOut,
-                .removePhoto, .report, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice:
+            case .lockAll, .unlockAll, .lockApp, .unlockApp, .approve, .deny, .lockVault, .takePhoto,
+                .removePhoto, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice:
                 continue
             }
         }
         return all
     }
 
-    @Test func manyReportsDoNotHideACommandInTheLog() async throws {
+    @Test func manyLocksDoNotHideACommandInTheLog() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
-        for _ in 0..<20 { _ = try await companion.command(.report, to: computer) }
+        for _ in 0..<20 { _ = try await companion.command(.lockAll, to: computer) }
         let reply = try await companion.command(.unlockApp(app: "firefox", grant: minutes), to: computer)
         let lines = try await connected.world.events(.remoteCommand)
         #expect(lines.contains { $0.sentence == "Anna's phone asked: \(reply.sentence)" })
+    }
+
+    @Test(arguments: [RemoteAction.lockAll, .lockVault])
+    func aLockByAPhoneEndsManagementSessions(action: RemoteAction) async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let token = try await connected.world.session()
+        func manage() async throws {
+            _ = try await connected.world.call(.setCategory, "games", token: token, body: SetCategoryRequest())
+        }
+        try await manage()
+        let computer = try await companion.computer(nil)
+        #expect(try await companion.command(action, to: computer).state == .done)
+        #expect(await refusal { try await manage() } == .sessionNeeded)
     }
 
     @Test func everyCommandIsLoggedWithThePhonesName() async throws {

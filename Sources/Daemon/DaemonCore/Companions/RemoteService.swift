@@ -138,7 +138,6 @@ struct RemoteActions: Sendable {
     let lockGenerations: LockGenerations
     let authorizer: LaunchAuthorizer
     let status: StatusReader
-    let statusPublisher: StatusPublisher
 
     /// The holder of a paired phone is no user of this computer: what a phone opens ends with any user's absence.
     static let user: UInt32 = 0
@@ -150,7 +149,7 @@ struct RemoteActions: Sendable {
     func perform(_ action: RemoteAction, by name: String, _ device: ItemID) async throws -> Outcome {
         switch action {
         case .lockAll:
-            await vault.lock(user: nil, "a phone locked everything")
+            await endSessions("a phone locked everything")
             _ = try await apps.lock(LockRequest(all: true), user: Self.user, mayAdd: false)
             return Outcome(sentence: "Everything is locked.")
         case .lockApp(let app):
@@ -166,20 +165,13 @@ struct RemoteActions: Sendable {
         case .deny(let prompt):
             return Outcome(sentence: "\(try await launches.refuse(prompt)) was denied.")
         case .lockVault:
-            await vault.lock(user: nil, "a phone locked it")
+            await endSessions("a phone locked it")
             return Outcome(sentence: "The vault is locked.")
-        case .signOut:
-            await sessions.endAll()
-            await vault.lock(user: nil, "a phone signed out")
-            return Outcome(sentence: "Every session of the owner on this computer has ended.")
         case .takePhoto:
             return Outcome(sentence: "A photo was taken.", record: try await intruders.takePhoto())
         case .removePhoto(let photo):
             try await intruders.remove(photo.item, requestedBy: device)
             return Outcome(sentence: "The photo is removed.")
-        case .report:
-            await statusPublisher.refresh(looksAgain: true)
-            return Outcome(sentence: "The computer is sending its status.")
         case .addApp(let app):
             let changed = try await apps.add(app, user: Self.user, asSeenBy: await status.viewer())
             return Outcome(sentence: "\(changed.apps.first?.name ?? app) is on the list.")
@@ -204,6 +196,12 @@ struct RemoteActions: Sendable {
         }
     }
 
+    /// Locks the vault and ends the owner's management sessions.
+    private func endSessions(_ reason: String) async {
+        await sessions.endAll()
+        await vault.lock(user: nil, reason)
+    }
+
     private func unlock(_ ids: Set<AppID>, _ grant: GrantRequest, _ sentence: String) async throws -> Outcome {
         guard !ids.isEmpty else {
             throw ControlError(.noSuchApp, "The list of locked apps is empty; nothing was unlocked.")
@@ -224,7 +222,7 @@ extension RemoteAction {
     /// limit.
     fileprivate var opensOrChanges: Bool {
         switch self {
-        case .lockAll, .lockApp, .lockVault, .signOut, .deny, .report: false
+        case .lockAll, .lockApp, .lockVault, .deny: false
         case .unlockAll, .unlockApp, .approve, .takePhoto, .removePhoto, .addApp, .removeApp, .setSchedule,
             .setCategories, .renameDevice, .revokeDevice:
             true

@@ -66,8 +66,7 @@ actor StatusPublisher {
     }
 
     /// Publishes now, even without a change.
-    func refresh(looksAgain: Bool = false) {
-        if looksAgain { look = nil }
+    func refresh() {
         isDue = true
         wake.raise()
     }
