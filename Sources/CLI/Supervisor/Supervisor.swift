@@ -53,8 +53,7 @@ public enum Supervisor {
     }
 
     private static func words(for hub: HubChild) -> String {
-        "A hub runs on \(hub.listen). A phone needs a name over HTTPS: docs/operations.md shows three ways, "
-            + "then `applocker pair --address https://NAME`."
+        "A hub runs on \(hub.listen). `applocker pair` shows how a phone can reach it."
     }
 
     private static func startDaemon(
