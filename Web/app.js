@@ -5,7 +5,6 @@ import { Companion } from "./session/companion.js";
 import { AppSession } from "./shell/app-session.js";
 import { followIdentity, storeIdentity } from "./ui/app-identity.js";
 import { applyAppearance } from "./ui/appearance.js";
-import { keepFocus } from "./ui/keep-focus.js";
 import { closeDialogsOnBack } from "./ui/modal.js";
 import { coverWhenUnseen } from "./ui/privacy-cover.js";
 import { showStartFailure } from "./shell/start-failure.js";
@@ -18,7 +17,6 @@ async function start() {
     applyAppearance();
     coverWhenUnseen();
     closeDialogsOnBack();
-    keepFocus();
     const link = consumePairingLink();
     readInvitation();
     const companion = await Companion.open();

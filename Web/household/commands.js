@@ -13,11 +13,11 @@ import { CompanionError } from "./errors.js";
 /**
  * An object with one key (Sources/Shared/Household/RemoteCommand.swift).
  * @typedef {{ lockAll: {} } | { unlockAll: { grant: Grant } } | { lockApp: { app: string } }
- *   | { unlockApp: { app: string, grant: Grant } } | { approve: { prompt: string, grant: Grant } } | { deny: { prompt:
- *   string } } | { lockVault: {} } | { takePhoto: {} } | { removePhoto: { photo: string } } | { addApp: { app: string } }
- *   | { removeApp: { app: string } } | { setSchedule: { app: string, schedule: string } } | { setCategories: { app:
- *   string, categories: string[] } } | { renameDevice: { device: string, name: string } } | { revokeDevice: { device:
- *   string } }} Action
+ *   | { unlockApp: { app: string, grant: Grant } } | { approve: { prompt: string, grant: Grant } }
+ *   | { deny: { prompt: string } } | { lockVault: {} } | { takePhoto: {} } | { removePhoto: { photo: string } }
+ *   | { addApp: { app: string } } | { removeApp: { app: string } } | { setSchedule: { app: string, schedule: string } }
+ *   | { setCategories: { app: string, categories: string[] } } | { renameDevice: { device: string, name: string } }
+ *   | { revokeDevice: { device: string } }} Action
  */
 /**
  * `issued`: milliseconds since 1970 by the computer's clock.

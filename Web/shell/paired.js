@@ -4,6 +4,7 @@ import { followAudit } from "../features/activity/audit-toasts.js";
 import { AutoLock } from "../features/lock-screen/auto-lock.js";
 import { IdleLock } from "../features/lock-screen/idle-lock.js";
 import { PanicWatch } from "../features/panic/panic-watch.js";
+import { keepFocus } from "../ui/keep-focus.js";
 import { addStylesheets } from "../ui/stylesheets.js";
 import { toast } from "../ui/toast.js";
 import { Frame } from "./frame.js";
@@ -21,6 +22,7 @@ await addStylesheets(["overview", "launch", "settings", "sharing", "disguise"]);
  * @param {HTMLElement} root
  */
 export function startPaired(companion, root) {
+    keepFocus();
     new AutoLock(companion, document);
     new IdleLock(companion, document);
     new PanicWatch(companion);

@@ -33,7 +33,7 @@ async function leave() {
     const address = location.href;
     history.go(open.length - depth());
     await popped();
-    // Another address was opened before the browser went back: it goes back from there, and the address is opened again.
+    // An address was opened before the browser went back: it goes back from there, and the address is opened again.
     const opened = location.href === address ? null : location.href;
     if (opened) await popped();
     leaving = null;
