@@ -307,3 +307,24 @@ def test_a_desktop_shows_the_list_beside_the_note(new_context, household, comput
     desk.picture("photos")
     desk.check()
     desk.quiet()
+
+
+def test_typing_in_a_note_of_24_000_letters_keeps_each_word(phone):
+    page = phone.page
+    save_notes(phone, Long="\n".join("lorem ipsum dolor sit amet " * 9 for _ in range(99)))
+    opened(phone)
+    page.locator(".notes-row").first.click()
+    field = page.get_by_label("Text")
+    field.evaluate("(field) => { field.focus(); field.setSelectionRange(12_000, 12_000); }")
+    phone.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page.evaluate("""() => {
+        window.longTasks = [];
+        new PerformanceObserver((list) => longTasks.push(...list.getEntries().map(({ duration }) => duration)))
+            .observe({ type: "longtask" });
+    }""")
+    typed = "words that are typed in the middle, "
+    page.keyboard.type(typed, delay=60)
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert field.input_value()[12_000:].startswith(typed)
+    tasks = page.evaluate("() => longTasks")
+    print(f"typed at a quarter of the speed: longest task {max(tasks, default=0):.0f} ms, 0 for none above 50")
