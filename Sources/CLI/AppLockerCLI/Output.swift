@@ -93,10 +93,20 @@ extension String {
     /// mislead the reader, by U+FFFD. Names of processes, paths and apps are untrusted.
     var terminalSafe: String {
         var safe = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: safe.append("\u{FFFD}")
-            default: safe.append(scalar)
+        for character in self {
+            let scalars = character.unicodeScalars
+            // A family or a flag is several emoji, joined by U+200D, which is a formatting character.
+            let isEmoji =
+                scalars.last != "\u{200D}"
+                && scalars.allSatisfy {
+                    $0 == "\u{200D}" || $0 == "\u{FE0F}" || ($0.properties.isEmoji && !$0.isASCII)
+                }
+            for scalar in scalars {
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate:
+                    safe.append(isEmoji ? scalar : "\u{FFFD}")
+                default: safe.append(scalar)
+                }
             }
         }
         return String(safe)

@@ -102,6 +102,12 @@ struct TextTests {
         #expect(heading[1] == "ba\u{FFFD}sh\u{FFFD} wants to start Firefox (/usr/bin/firefox-esr).")
     }
 
+    @Test("Joined emoji stay whole, and nothing else keeps an invisible joiner")
+    func joinedEmoji() {
+        for whole in ["👨‍👩‍👧", "🏳️‍🌈 at sea", "Zürich 👍🏽"] { #expect(whole.terminalSafe == whole) }
+        #expect("a\u{200D}b 1\u{200D} 👨\u{200D}".terminalSafe == "a\u{FFFD}b 1\u{FFFD} 👨\u{FFFD}")
+    }
+
     @Test("Durations have at most two units")
     func durations() {
         let spoken = [0, 45, 60, 250, 3600, 3661, 90_000, -3].map { TimeText.spoken(seconds: $0) }
