@@ -30,9 +30,15 @@ public struct HubAddress: Hashable, Sendable, CustomStringConvertible {
     /// Whether it is this very machine.
     public var isLoopback: Bool {
         let name = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        if name == "localhost" || name == "::1" { return true }
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        return name == "localhost" || name == "::1" || (isIPv4 && name.hasPrefix("127."))
+    }
+
+    /// Whether it is an IP address in place of a name.
+    public var isNumeric: Bool { host.contains(":") || isIPv4 }
+
+    private var isIPv4: Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 
     public var description: String { "\(scheme)://\(host)" + (port.map { ":\($0)" } ?? "") }

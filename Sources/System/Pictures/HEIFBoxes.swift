@@ -9,7 +9,7 @@ enum HEIFBoxes {
     /// Of the file's boxes, and of those within a box, at most so many are looked at.
     private static let maximumBoxes = 4_096
 
-    /// The TIFF of the first Exif item (ISO/IEC 23008-12, annex A.2); nil where there is none.
+    /// The TIFF of the first Exif item (ISO/IEC 23008-12, annex A.2); nil if the file contains no such item.
     static func exif(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard let meta = first("meta", of: bytes, in: 0..<bytes.count)?.content, meta.count > 4 else { return nil }
         // It has a version and flags before its boxes.
@@ -125,7 +125,7 @@ enum HEIFBoxes {
 
 /// The chunks of a WebP (RFC 9649).
 enum WebPChunks {
-    /// The TIFF of the chunk EXIF; nil where there is none.
+    /// The TIFF of the chunk EXIF; nil if the file contains no such chunk.
     static func exif(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var offset = 12
         while offset + 8 <= bytes.count {

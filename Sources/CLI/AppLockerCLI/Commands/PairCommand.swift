@@ -70,29 +70,27 @@ struct PairCommand: ConnectedCommand {
     ///
     /// - Throws: `CommandLineError` if the device could not use it, after the ways that work were listed.
     private func usableAddress(hub: String) async throws -> String? {
+        let (wanted, check) = (address ?? hub, PhoneAddressCheck.overNetwork(certificates: ca))
         do throws(PhoneAddressProblem) {
             if computer {
-                try PhoneAddressCheck.verifyForComputer(address ?? hub)
+                try PhoneAddressCheck.verifyForComputer(wanted)
             } else {
-                try await PhoneAddressCheck.overNetwork(certificates: ca).verify(address ?? hub, own: hub)
+                try await check.verify(wanted, own: hub)
             }
             return address
         } catch {
-            if computer, error == .thisComputerOnly {
-                throw CommandLineError(
-                    .refused, code: "address_unusable",
-                    "Another computer can't use \(address ?? hub): only this computer reaches it. Use --address; "
-                        + "docs/operations.md describes how a hub is reached from elsewhere.")
+            if !computer {
+                let ways = await PhoneWays.find(hub: hub, check: check)
+                if address == nil, let working = ways.working {
+                    Output.errors.line("The link uses \(working), which leads to this hub.")
+                    return working
+                }
+                if !output.json { Output.errors.lines(ways.lines + [""]) }
             }
-            let ways = await PhoneWays.find(hub: hub, check: .overNetwork(certificates: ca))
-            if address == nil, let working = ways.working {
-                Output.errors.line("The link uses \(working), which leads to this hub.")
-                return working
-            }
-            if !output.json { Output.errors.lines(ways.lines + [""]) }
             throw CommandLineError(
                 .refused, code: "address_unusable",
-                error.sentence(address ?? hub) + " Use --address, or --unchecked to show the link nevertheless.")
+                error.sentence(wanted, for: computer ? "Another computer" : "A phone")
+                    + " Use --address, or --unchecked to show the link nevertheless.")
         }
     }
 

@@ -14,12 +14,14 @@ enum PhoneAddressProblem: Error, Equatable {
     case unreachable(String)
     case anotherHub
 
-    func sentence(_ address: String) -> String {
+    /// - Parameter device: "A phone", or "Another computer", to which only the first two cases apply.
+    func sentence(_ address: String, for device: String) -> String {
         switch self {
         case .malformed(let sentence): sentence
-        case .thisComputerOnly: "A phone can't use \(address): only this computer reaches it."
-        case .unencrypted: "A phone can't use \(address): browsers store keys and show notifications only over https."
-        case .unnamed: "A phone can't use \(address): browsers need a host name with a certificate, not an IP address."
+        case .thisComputerOnly: "\(device) can't use \(address): only this computer reaches it."
+        case .unencrypted: "\(device) can't use \(address): browsers store keys and show notifications only over https."
+        case .unnamed:
+            "\(device) can't use \(address): browsers need a host name with a certificate, not an IP address."
         case .unreachable(let sentence): "\(address) can't be verified: \(sentence)"
         case .anotherHub: "\(address) leads to another hub than the one of this computer."
         }
@@ -70,14 +72,5 @@ struct PhoneAddressCheck: Sendable {
         } catch {
             throw .malformed(error.description)
         }
-    }
-}
-
-extension HubAddress {
-    /// An IP address in place of a name.
-    var isNumeric: Bool {
-        if host.contains(":") { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
     }
 }
