@@ -1,18 +1,12 @@
 // Locks a hidden page. Each tab watches itself: it has its own keys.
-
-/**
- * `monotonic` stops while the device sleeps and `wall` can be changed, so the longer elapsed time counts.
- * @typedef {{ monotonic: () => number, wall: () => number }} Clocks milliseconds
- */
+import { deviceClocks, LockSetting } from "./lock-setting.js";
 
 /** Seconds until a hidden companion locks. */
-export const lockAfterChoices = Object.freeze([0, 60, 300]);
-const usual = 60;
-const name = "lockAfterSeconds";
+export const hiddenLock = Object.freeze({ name: "lockAfterSeconds", choices: [0, 60, 300], usual: 60 });
 /** Automatic corrections of a clock are smaller, in milliseconds. */
 const correction = 2_000;
 
-export class AutoLock {
+export class AutoLock extends LockSetting {
     #companion;
     #document;
     #clocks;
@@ -22,13 +16,16 @@ export class AutoLock {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
 
-    /** @type {number} 0, 60 or 300; changed by `set`, and by other tabs */
-    seconds = usual;
     /** Resolves once the setting was read. */
     ready;
 
-    /** @param {Companion} companion @param {Document} document @param {Clocks} clocks */
-    constructor(companion, document, clocks = { monotonic: () => performance.now(), wall: () => Date.now() }) {
+    /**
+     * @param {Companion} companion
+     * @param {Document} document
+     * @param {import("./lock-setting.js").Clocks} [clocks]
+     */
+    constructor(companion, document, clocks = deviceClocks) {
+        super(companion, hiddenLock);
         this.#companion = companion;
         this.#document = document;
         this.#clocks = clocks;
@@ -39,24 +36,9 @@ export class AutoLock {
         document.addEventListener("resume", () => this.#look(), { signal });
         window.addEventListener("pagehide", () => this.#hide(), { signal });
         window.addEventListener("pageshow", () => this.#look(), { signal });
-        companion.addEventListener("state", () => void this.#read(), { signal });
-        this.ready = this.#read();
+        companion.addEventListener("state", () => void this.read(), { signal });
+        this.ready = this.read();
         this.#look();
-    }
-
-    async #read() {
-        const kept = await this.#companion.settings.get(name, usual).catch(() => usual);
-        this.seconds = lockAfterChoices.includes(kept) ? kept : usual;
-    }
-
-    /** @param {number} seconds one of `lockAfterChoices`. Throws StoreError, RangeError. */
-    async set(seconds) {
-        if (!lockAfterChoices.includes(seconds)) {
-            throw new RangeError("AppLocker locks immediately, after 60 seconds or after 300.");
-        }
-        await this.#companion.settings.set(name, seconds);
-        this.seconds = seconds;
-        this.#companion.settings.announce();
     }
 
     #look() {

@@ -1,14 +1,11 @@
 // Locks a visible page that nobody touches; auto-lock.js locks a hidden one.
-
-/** @typedef {import("./auto-lock.js").Clocks} Clocks */
+import { deviceClocks, LockSetting } from "./lock-setting.js";
 
 /** Seconds until it locks; 0: never. */
-export const idleChoices = Object.freeze([60, 300, 900, 0]);
-const usual = 300;
-const name = "lockWhenIdleSeconds";
+export const idleLock = Object.freeze({ name: "lockWhenIdleSeconds", choices: [60, 300, 900, 0], usual: 300 });
 const touches = ["pointerdown", "pointermove", "touchmove", "wheel", "scroll", "keydown", "input"];
 
-export class IdleLock {
+export class IdleLock extends LockSetting {
     #companion;
     #document;
     #clocks;
@@ -17,13 +14,16 @@ export class IdleLock {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     #timer;
 
-    /** @type {number} one of `idleChoices`; changed by `set`, and by other tabs */
-    seconds = usual;
     /** Resolves once the setting was read. */
     ready;
 
-    /** @param {Companion} companion @param {Document} document @param {Clocks} clocks */
-    constructor(companion, document, clocks = { monotonic: () => performance.now(), wall: () => Date.now() }) {
+    /**
+     * @param {Companion} companion
+     * @param {Document} document
+     * @param {import("./lock-setting.js").Clocks} [clocks]
+     */
+    constructor(companion, document, clocks = deviceClocks) {
+        super(companion, idleLock);
         this.#companion = companion;
         this.#document = document;
         this.#clocks = clocks;
@@ -37,19 +37,11 @@ export class IdleLock {
         this.ready = this.#begin();
     }
 
-    /** @param {number} seconds one of `idleChoices`. Throws StoreError. */
-    async set(seconds) {
-        await this.#companion.settings.set(name, seconds);
-        this.seconds = seconds;
-        this.#companion.settings.announce();
-    }
-
     /** When the page is shown or unlocked, and after a change of the setting. */
     async #begin() {
         this.#touched = this.#now();
         this.#wait();
-        const kept = await this.#companion.settings.get(name, usual).catch(() => usual);
-        this.seconds = idleChoices.includes(kept) ? kept : usual;
+        await this.read();
         this.#wait();
     }
 
