@@ -80,11 +80,12 @@ export const tests = {
 
     async aClockWrongByAnHourIsCorrected() {
         const { time } = companion.device;
+        const lockDiary = { lockApp: { app: (await appNamed("diary")).id } };
         companion.device.time = { ...time, now: () => time.now() - 3_600_000 };
-        const reply = await companion.commands.send(den, { report: {} });
+        const reply = await companion.commands.send(den, lockDiary);
         companion.device.time = time;
         equal(reply.state, "done", "the state after one more attempt");
-        equal((await companion.commands.send(den, { report: {} })).state, "done", "the state with the correct clock");
+        equal((await companion.commands.send(den, lockDiary)).state, "done", "the state with the correct clock");
     },
 
     async notesSyncInBothDirections() {
@@ -261,8 +262,8 @@ export const tests = {
             "the first tab receives the change");
         equal((await companion.notes.read(written.id)).revision, 1, "once");
         equal((await companion.notes.list("conflict")).notes.length, 1, "conflict copies");
-        equal((await other.commands.send(den, { report: {} })).state, "done",
-            "the state of a command from the other tab");
+        const lockDiary = { lockApp: { app: (await appNamed("diary")).id } };
+        equal((await other.commands.send(den, lockDiary)).state, "done", "the state of a command from the other tab");
         other.lock();
         await eventually(() => companion.state === "locked", "both tabs lock");
         other.close();
