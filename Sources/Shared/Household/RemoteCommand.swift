@@ -14,6 +14,13 @@ public struct RemoteCommand: Codable, Equatable, Sendable {
         self.action = action
     }
 
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        computer = try fields.decode(HubID.self, forKey: .computer)
+        issued = try fields.decode(UInt64.self, forKey: .issued)
+        action = (try? fields.decode(RemoteAction.self, forKey: .action)) ?? .unsupported
+    }
+
     /// How long after `issued` a command is accepted, in milliseconds.
     public static let lifetime: UInt64 = 60_000
     /// How long before `issued`, for an estimate that is slightly ahead.
@@ -21,7 +28,7 @@ public struct RemoteCommand: Codable, Equatable, Sendable {
 }
 
 /// In JSON an object with one key: `{"lockAll": {}}`, `{"unlockApp": {"app": "firefox", "grant": {"kind": "duration"}}}`.
-/// A computer refuses an unknown action.
+/// A computer refuses what it does not know.
 public enum RemoteAction: Codable, Equatable, Sendable {
     /// Locks all apps and the vault, and ends management sessions.
     case lockAll
@@ -45,6 +52,8 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case renameDevice(device: HubID, name: String)
     /// Revokes a companion, possibly the requesting one. A computer is revoked at a computer, with the passcode.
     case revokeDevice(device: HubID)
+    /// What this version does not know, as from a newer companion. Never sent.
+    case unsupported
 }
 
 /// `commands/<random>`, revision 2 (received) and 3 (the outcome), by the computer.

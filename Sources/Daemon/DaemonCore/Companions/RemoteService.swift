@@ -193,6 +193,9 @@ struct RemoteActions: Sendable {
             return Outcome(sentence: "It was renamed to \(report.name).")
         case .revokeDevice(let device):
             return Outcome(sentence: try await household.revoke(device.item, requestedBy: name, reader: sync))
+        case .unsupported:
+            throw ControlError(
+                .badRequest, "This computer's AppLocker does not know this command. Update AppLocker on the computer.")
         }
     }
 
@@ -222,7 +225,7 @@ extension RemoteAction {
     /// limit.
     fileprivate var opensOrChanges: Bool {
         switch self {
-        case .lockAll, .lockApp, .lockVault, .deny: false
+        case .lockAll, .lockApp, .lockVault, .deny, .unsupported: false
         case .unlockAll, .unlockApp, .approve, .takePhoto, .removePhoto, .addApp, .removeApp, .setSchedule,
             .setCategories, .renameDevice, .revokeDevice:
             true
