@@ -115,6 +115,44 @@ def test_photos_are_reordered_by_keys_dragging_and_buttons(phone):
     assert [(one["width"], one["height"]) for one in found["photos"]] == [(480, 640), (640, 480), (320, 320)]
 
 
+def test_a_photo_has_a_description_that_is_read_shown_and_found(phone):
+    page = editor(phone)
+    chosen(page, picture(phone, 31), picture(phone, 32, 480, 640))
+    sealed(page, 2)
+    page.get_by_role("button", name="Photo 2 of 2").click()
+    page.get_by_role("button", name="Describe this photo").click()
+    page.get_by_label("Description").fill("Anna on the tram <b>")
+    phone.picture("editor-description")
+    phone.check()
+    page.get_by_role("dialog").get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Photo 2 of 2, Anna on the tram <b>").wait_for()
+    written(page, "Lisbon")
+    found = moment(phone, saved(page))
+    assert [one.get("description") for one in found["photos"]] == [None, "Anna on the tram <b>"]
+    page.get_by_role("listitem", name="Photo 2 of 2, Anna on the tram <b>, Lisbon").wait_for()
+    page.get_by_role("button", name="Zoom photo 1 of 2").click()
+    page.get_by_role("button", name="Next photo").click()
+    page.locator(".moment-view-words", has_text="Anna on the tram <b>").wait_for()
+    page.get_by_role("img", name="Photo 2 of 2, Anna on the tram").wait_for()
+    phone.picture("moment-description")
+    phone.check()
+    page.get_by_role("button", name="Previous photo").click()
+    eventually_equals(page.locator(".moment-view-words").inner_text, "")
+    page.get_by_role("button", name="Close").click()
+    # Searches find it, and an edit of something else keeps it.
+    moments = "return (await companion.moments.list('the TRAM')).moments.map(({ title }) => title);"
+    assert phone.inside(moments) == ["Lisbon"]
+    page.get_by_role("button", name="Favourite").click()
+    eventually_equals(lambda: moment(phone, found["id"])["photos"][1].get("description"), "Anna on the tram <b>")
+    # An empty one removes it.
+    page.get_by_role("button", name="Edit this moment").click()
+    page.get_by_role("button", name="Photo 2 of 2, Anna on the tram <b>").click()
+    page.get_by_role("button", name="Change the description").click()
+    page.get_by_label("Description").fill(" ")
+    page.get_by_role("dialog").get_by_role("button", name="Save", exact=True).click()
+    assert "description" not in moment(phone, saved(page))["photos"][1]
+
+
 def order(page):
     """The previews, each by the length of its picture's data."""
     return page.evaluate("() => [...document.querySelectorAll('.editor-picture')].map((one) => one.toDataURL().length)")

@@ -91,6 +91,28 @@ def test_the_timeline_shows_moments_with_their_photos(phone):
     phone.picture("moments-below")
 
 
+def test_a_long_press_on_a_moment_offers_what_its_page_does(phone):
+    page = opened(phone)
+    kept(phone, WITHOUT_PHOTOS)
+    card = named(page, "First snow")
+    card.click(button="right")
+    menu = page.get_by_role("dialog")
+    menu.get_by_role("heading", name="First snow").wait_for()
+    phone.picture("moments-menu")
+    phone.check()
+    menu.get_by_role("button", name="Add to favourites").click()
+    card.locator(".moment-heart").wait_for()
+    card.click(button="right")
+    page.get_by_role("button", name="Remove from favourites").wait_for()
+    page.get_by_role("button", name="Move to the trash").click()
+    card.wait_for(state="detached")
+    page.get_by_role("button", name="Undo").click()
+    card.wait_for()
+    card.click(button="right")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    assert page.get_by_label("Title").input_value() == "First snow"
+
+
 def test_moments_of_this_day_are_shown_on_top(phone):
     kept(phone, WITHOUT_PHOTOS)
     page = opened(phone)

@@ -4,7 +4,7 @@ import { FormatError } from "../crypto/errors.js";
 import { hkdf } from "../crypto/primitives.js";
 import { streamHeaderLength } from "../crypto/stream.js";
 
-/** @typedef {{ id: string, width: number, height: number, hash: string }} MomentPhoto */
+/** @typedef {{ id: string, width: number, height: number, hash: string, description?: string }} MomentPhoto */
 /** @typedef {{ name?: string, latitude?: number, longitude?: number }} Place */
 /**
  * `date`, `created`, `modified`, `removed`: seconds since 1970. `offset`: minutes ahead of UTC.
@@ -73,7 +73,7 @@ function isMoment(value) {
         && new Set(photos.map((photo) => photo?.id)).size === photos.length
         && photos.every((photo) => isID(photo?.id) && isWhole(photo.width, 1, maximumSide)
             && isWhole(photo.height, 1, maximumSide)
-            && isHash(photo.hash));
+            && isHash(photo.hash) && (photo.description === undefined || isText(photo.description)));
 }
 
 /** @param {Uint8Array} bytes */

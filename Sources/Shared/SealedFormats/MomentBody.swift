@@ -29,8 +29,11 @@ public struct MomentBody: Codable, Equatable, Sendable {
         public var height: Int
         /// `PhotoHash`, 40 hexadecimal digits.
         public var hash: String
+        /// What it shows, in the owner's words.
+        public var description: String?
 
-        public init(id: ItemID, width: Int, height: Int, hash: String) {
+        public init(id: ItemID, width: Int, height: Int, hash: String, description: String? = nil) {
+            self.description = description
             self.id = id
             self.width = width
             self.height = height

@@ -221,7 +221,8 @@ async function sealedAgain({ device }, backup, photo, vault) {
         const isOwn = record.vault === vault
             && keys.ring.key(ringKind.vault, vault, parseInt(photo.hash.slice(0, 8), 16)) !== undefined;
         const hash = isOwn ? photo.hash : await photoHash(keys.vaultKey(vault), digest ?? new Uint8Array());
-        return { id: name.id, width, height, hash };
+        const { description } = photo;
+        return { id: name.id, width, height, hash, ...(description ? { description } : {}) };
     } catch (error) {
         await staging.cancel();
         throw error;

@@ -18,8 +18,9 @@ import { zoomable } from "../../ui/zoom.js";
  * @param {number} index
  */
 export const describePhoto = (moment, index) => [...new Set([
-    `Photo ${index + 1} of ${moment.photos.length}`, named(nameOf(moment)), shortDay(moment),
-])].join(", ");
+    `Photo ${index + 1} of ${moment.photos.length}`, named(moment.photos[index]?.description ?? ""),
+    named(nameOf(moment)), shortDay(moment),
+].filter(Boolean))].join(", ");
 
 /**
  * @param {Context} context
@@ -39,6 +40,8 @@ export function viewMomentPhoto(context, moment, first, left) {
     const large = element("img", { class: "moment-view-large", alt: "", draggable: "false" });
     const both = element("div", { class: "moment-view-picture" }, small, large);
     const message = element("p", { class: "moment-view-message", role: "status" });
+    // Hidden from screen readers, which read it with the photo.
+    const words = element("p", { class: "moment-view-words", dir: "auto", "aria-hidden": "true" });
     const stage = element("div", { class: "moment-view-stage" }, both);
     const medium = new MediumPictures({ ...context, signal }, {
         failed: (_, error) => (message.textContent = `Showing the thumbnail. ${sentenceOf(error)}`),
@@ -53,7 +56,8 @@ export function viewMomentPhoto(context, moment, first, left) {
         stage, element("div", { class: "moment-view-bar" }, iconButton("cross", "Close", () => dialog.close()),
             element("p", { class: "moment-view-place" }, place,
                 element("span", { class: "caption" }, shortDay(moment))),
-            sharing, back, forward), message);
+            sharing, back, forward),
+        element("div", { class: "moment-view-foot" }, words, message));
 
     const forget = () => {
         small.removeAttribute("src");
@@ -72,6 +76,7 @@ export function viewMomentPhoto(context, moment, first, left) {
         forward.disabled = index === photos.length - 1;
         place.textContent = photos.length > 1 ? `${index + 1} of ${photos.length}` : "";
         large.alt = describePhoto(moment, index);
+        words.textContent = (photos[index].description ?? "").slice(0, 2_000);
         medium.show([{ id, image: large }], id);
         const bytes = await context.companion.momentPhotos.thumbnail(id).catch(() => null);
         if (!bytes || signal.aborted || photos[index]?.id !== id) return;

@@ -109,7 +109,7 @@ class Detail {
         this.#heart.setAttribute("aria-pressed", String(moment.favourite));
         this.#versions = conflictsOf(moments).get(moment.id) ?? [];
         const { photos } = moment;
-        const key = photos.map(({ id }) => id).join();
+        const key = JSON.stringify(photos.map(({ id, description }) => [id, description]));
         this.element.classList.toggle("moment-detail-plain", photos.length === 0);
         if (key !== this.#photosKey) {
             this.#photosShown.abort();

@@ -172,8 +172,8 @@ export class MomentForm {
     /** What counts as a change. */
     #content() {
         const { title, words, favourite, mood, place, photos, day, time, isOwnTime } = this.#written;
-        return JSON.stringify([title, words, favourite, mood, place, photos.map(({ id }) => id), isOwnTime
-            && [day, time], this.tray?.unsealed]);
+        return JSON.stringify([title, words, favourite, mood, place,
+            photos.map(({ id, description }) => [id, description]), isOwnTime && [day, time], this.tray?.unsealed]);
     }
 
     get #isChanged() {

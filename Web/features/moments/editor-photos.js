@@ -280,6 +280,7 @@ export class PhotoTray {
     async #open(tile) {
         const index = this.#tiles.indexOf(tile);
         const what = await tile.ask(index, this.#tiles.length, this.#context.signal);
+        if (what === "describe" && await tile.describe(this.#context.signal)) this.#changed();
         if (what === "first") this.#shift(tile, -index);
         if (what === "earlier") this.#shift(tile, -1);
         if (what === "later") this.#shift(tile, 1);

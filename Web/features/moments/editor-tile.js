@@ -1,13 +1,15 @@
 // A photo in the editor: a small picture on a canvas, so that nothing of it outlives the page.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { choose } from "../../ui/sheet.js";
+import { askText, choose } from "../../ui/sheet.js";
 
 /** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */
 /** @typedef {import("./moment-photos.js").SealingStep} SealingStep */
 
 /** Of the picture, in pixels. */
 const side = 256;
+/** In UTF-16 code units. */
+const longestDescription = 500;
 /** @type {SealingStep[]} */
 const steps = ["reading", "drawing", "sealing", "keeping"];
 
@@ -87,11 +89,30 @@ export class PhotoTile {
 
     /** @param {number} index @param {number} count */
     name(index, count) {
-        const name = `Photo ${index + 1} of ${count}`;
+        const name = [`Photo ${index + 1} of ${count}`, this.photo?.description].filter(Boolean).join(", ");
         this.button.setAttribute("aria-label", this.photo ? name : `${name}, being sealed`);
         const remove = this.photo ? `Remove photo ${index + 1}` : `Cancel photo ${index + 1}`;
         this.cross.setAttribute("aria-label", remove);
         this.cross.title = remove;
+    }
+
+    /**
+     * Asks for its description. Screen readers read it, everybody sees it in the viewer, and searches find it.
+     * @param {AbortSignal} signal
+     * @returns {Promise<boolean>} whether it changed
+     */
+    async describe(signal) {
+        const photo = this.photo;
+        if (!photo) return false;
+        const typed = await askText(signal, "Describe this photo",
+            "Who or what is on it? It is sealed with the moment.", {
+                label: "Description", value: photo.description ?? "", maxlength: longestDescription, action: "Save",
+                problem: () => null,
+            });
+        if (typed === null || typed === (photo.description ?? "") || this.photo !== photo) return false;
+        const { description: _, ...rest } = photo;
+        this.photo = typed ? { ...rest, description: typed } : rest;
+        return true;
     }
 
     focus() {
@@ -127,10 +148,14 @@ export class PhotoTile {
 
     /**
      * @param {number} index @param {number} count @param {AbortSignal} signal
-     * @returns {Promise<"first" | "earlier" | "later" | "remove" | null>}
+     * @returns {Promise<"describe" | "first" | "earlier" | "later" | "remove" | null>}
      */
     ask(index, count, signal) {
         return choose(`Photo ${index + 1} of ${count}`, [
+            ...(this.photo ? [{
+                value: /** @type {const} */ ("describe"),
+                label: this.photo.description ? "Change the description" : "Describe this photo",
+            }] : []),
             ...(index > 0 ? [{ value: /** @type {const} */ ("first"), label: "Move to the front" }] : []),
             ...(index > 1 ? [{ value: /** @type {const} */ ("earlier"), label: "Move earlier" }] : []),
             ...(index < count - 1 ? [{ value: /** @type {const} */ ("later"), label: "Move later" }] : []),

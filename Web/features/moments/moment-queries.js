@@ -7,13 +7,15 @@ const written = new Intl.DateTimeFormat(undefined,
     { weekday: "long", year: "numeric", month: "long", day: "numeric", timeZone: "UTC" });
 
 /**
- * The text that is searched, in lower case: words, mood, place, the date in digits and in words.
+ * The text that is searched, in lower case: words, mood, place, photos, the date in digits and in words.
  * @param {Moment} moment
  */
 export function searchableText(moment) {
     const local = localOf(moment);
     const day = Number.isFinite(local.getTime()) ? `${local.toISOString().slice(0, 10)}\n${written.format(local)}` : "";
-    return [moment.title, moment.words, moment.mood, moment.place?.name ?? "", day].join("\n").toLocaleLowerCase();
+    const photos = moment.photos.flatMap(({ description }) => description ?? []);
+    return [moment.title, moment.words, moment.mood, moment.place?.name ?? "", day, ...photos].join("\n")
+        .toLocaleLowerCase();
 }
 
 /**

@@ -171,7 +171,8 @@ export class Moments {
             favourite: draft.favourite ?? moment?.favourite ?? false,
             offset: draft.offset ?? moment?.offset ?? -new Date(date * 1000).getTimezoneOffset(),
             ...(place ? { place } : {}), photos: (draft.photos ?? moment?.photos ?? [])
-            .map(({ id, width, height, hash }) => ({ id, width, height, hash })),
+            .map(({ id, width, height, hash, description }) =>
+                ({ id, width, height, hash, ...(description ? { description } : {}) })),
             created: moment?.created ?? now, modified: now,
         });
     }

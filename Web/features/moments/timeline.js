@@ -3,6 +3,7 @@ import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
+import { onLongPress } from "../../ui/long-press.js";
 import { choose } from "../../ui/sheet.js";
 import { live } from "../../ui/live.js";
 import { counted } from "../../ui/words.js";
@@ -10,6 +11,7 @@ import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 import { thumbnails } from "./thumbnails.js";
 import { cardHeight, momentCard } from "./timeline-card.js";
 import { Flow } from "./timeline-flow.js";
+import { momentMenu } from "./timeline-menu.js";
 import { onThisDayCard } from "./timeline-on-this-day.js";
 import { MomentSearch } from "./timeline-search.js";
 import { SharpPictures } from "./timeline-sharp.js";
@@ -73,8 +75,12 @@ class Timeline {
                 `${moment.signature} ${moment.isWaiting} ${moment.problem} ${this.#versions.has(moment.id)}`,
             groupOf: (moment) => this.#monthOf(moment),
             heightOf: (moment, width, rem) => cardHeight(this.#shown(moment), width, rem),
-            make: (moment, width, rem) =>
-                momentCard(this.#shown(moment), { width, rem, hasVersions: this.#versions.has(moment.id), watch }),
+            make: (moment, width, rem) => {
+                const card = momentCard(this.#shown(moment),
+                    { width, rem, hasVersions: this.#versions.has(moment.id), watch });
+                onLongPress(card, () => momentMenu(context, moment));
+                return card;
+            },
             forget: (node) => this.#forget(node),
             moved: (moment) => this.#passed(moment),
         }, signal);
