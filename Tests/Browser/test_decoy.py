@@ -125,6 +125,8 @@ def test_no_screen_distinguishes_a_decoy_session(phone):
     phone.go("settings/decoy", "Decoy PIN")
     phone.check()
     phone.picture("decoy")
+    # Its timeline is compared with one that is empty too.
+    page.get_by_role("switch", name="Start with sample moments").uncheck()
     page.get_by_role("button", name="Set a decoy PIN").click()
     page.get_by_role("heading", name="Enter your current PIN").wait_for()
     phone.type_pin()
@@ -138,6 +140,27 @@ def test_no_screen_distinguishes_a_decoy_session(phone):
     phone.lock()
     phone.unlock(DECOY)
     matches(everything(phone), before)
+
+
+def test_a_decoy_vault_starts_with_sample_moments_that_are_edited(phone):
+    page = phone.page
+    phone.go("settings/decoy", "Decoy PIN")
+    page.get_by_role("button", name="Set a decoy PIN").click()
+    for pin in (None, DECOY, DECOY):
+        phone.type_pin(*([pin] if pin else []))
+    page.get_by_text("The decoy PIN is set").wait_for()
+    count = "return (await companion.moments.list()).moments.length;"
+    assert phone.inside(count) == 0, "they are in the decoy's vault alone"
+    assert phone.inside(count, pin=DECOY) == 6
+    phone.lock()
+    phone.unlock(DECOY)
+    phone.go("moments", "Everline")
+    page.locator(".moment-card").first.click()
+    phone.picture("decoy-sample")
+    page.get_by_role("button", name="Edit this moment").click()
+    page.get_by_label("Words").fill("Ours")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Ours").wait_for()
 
 
 def test_mistakes_and_weak_pins_are_reported(phone):

@@ -9,6 +9,8 @@ import { cleared, placeOf, putEntry, randomEntry, triedOf, withKey } from "./pin
 import { refusalOf, unlockDataFact, unlockDataOf } from "./unlock.js";
 import { UnlockedKeys } from "./keys.js";
 import { checkPIN } from "./pin-rules.js";
+import { momentBody } from "../formats/moment-format.js";
+import { recordKey } from "../formats/record-key.js";
 
 /** @typedef {import("./pin-slots.js").Spare} Spare */
 
@@ -29,12 +31,14 @@ export class Decoy {
     }
 
     /**
-     * This PIN opens an empty vault from now on. If the app is killed meanwhile, it works or not, and can be set again.
+     * This PIN opens another vault from now on. If the app is killed meanwhile, it works or not, and can be set again.
      * Throws CompanionError `weakPIN`, `full`, `wait`, HubError, HubUnreachable, StoreError.
      * @param {string} pin
+     * @param {import("../formats/moment-format.js").MomentContent[]} [moments] that its vault has at first
      */
-    set(pin) {
-        return setDecoy(this.device, pin);
+    async set(pin, moments = []) {
+        await setDecoy(this.device, pin, moments);
+        this.send();
     }
 
     /**
@@ -56,8 +60,12 @@ async function ringOfDecoy(keys) {
     return new KeyRing([...own, { kind: ringKind.vault, vault: randomID(), epoch: 1, key: randomBytes(32) }]);
 }
 
-/** @param {DeviceSession} device @param {string} pin */
-async function setDecoy(device, pin) {
+/**
+ * @param {DeviceSession} device
+ * @param {string} pin
+ * @param {import("../formats/moment-format.js").MomentContent[]} moments
+ */
+async function setDecoy(device, pin, moments) {
     checkPIN(pin);
     const [rootKey, ring] = [device.keys.rootKey.slice(), await ringOfDecoy(device.keys)];
     const decoyKey = randomBytes(32);
@@ -79,14 +87,38 @@ async function setDecoy(device, pin) {
         });
         await putEntry(device, own.change, made.entry);
         wipe(made.entry.share);
+        const waiting = await sealedMoments(device, decoyKey, ring, moments);
         await changeDrawer(device, rootKey, ({ kept }) => {
             kept.place = { ...kept.place, spare: [], decoy: { rootKey: base64(decoyKey) } };
+            return { waiting };
         });
+        device.changed(waiting.map(({ key }) => key));
     } catch (error) {
         throw refusalOf(error);
     } finally {
         wipe(rootKey, decoyKey);
         ring.wipe();
+    }
+}
+
+/**
+ * The first moments of a decoy's vault.
+ * @param {DeviceSession} device
+ * @param {Uint8Array} rootKey the decoy's
+ * @param {KeyRing} ring the decoy's
+ * @param {import("../formats/moment-format.js").MomentContent[]} moments
+ * @returns {Promise<import("../store/store.js").Waiting[]>}
+ */
+async function sealedMoments(device, rootKey, ring, moments) {
+    const keys = await UnlockedKeys.from(device.paired.household, rootKey.slice(), ring);
+    const vault = ring.entries.find(({ kind }) => kind === ringKind.vault)?.vault ?? "";
+    try {
+        return await Promise.all(moments.map(async (moment) => {
+            const name = { vault, collection: "moments", id: randomID(), revision: 1 };
+            return { key: recordKey("moments", name.id), record: await keys.sealBody(name, momentBody(moment), 0) };
+        }));
+    } finally {
+        keys.wipe();
     }
 }
 

@@ -1,7 +1,8 @@
 // The settings of the decoy PIN, which opens another vault under coercion.
 import { element } from "../../ui/element.js";
-import { banner, button, card, points, row, rows, section, tile } from "../../ui/parts.js";
+import { banner, button, card, points, row, rows, section, switchRow, tile } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
+import { sampleMoments } from "./decoy-samples.js";
 import { pinSteps } from "./settings.js";
 
 /** @type {SettingsPage} */
@@ -11,6 +12,7 @@ export async function decoyPage(context) {
     const faces = passkey && banner("face", "warning", element("p", {},
         "Face ID and fingerprint unlock the vault they were added in. If somebody could hold the phone to your face, ",
         element("a", { href: "#/settings/unlock" }, "remove them"), " and use the PIN alone."));
+    let hasSamples = true;
     if (isSet) return { title: "Decoy PIN", body: [...whenSet(context), faces] };
     return {
         title: "Decoy PIN",
@@ -22,9 +24,15 @@ export async function decoyPage(context) {
                             "If somebody forces you to unlock AppLocker, type the decoy PIN. It opens another vault "
                                 + "with notes and moments of its own; computers, alerts and settings are the same. "
                                 + "Nothing shows that there is another PIN."))]),
-            button("Set a decoy PIN", () => go("settings/decoy/pin"), { kind: "primary", wide: true, icon: "key" }),
+            section("", [rows(switchRow({
+                title: "Start with sample moments", note: "Six short texts of the last months. Change their words: "
+                    + "somebody who knows AppLocker may recognise them.",
+                checked: hasSamples, change: (checked) => (hasSamples = checked),
+            }))]),
+            button("Set a decoy PIN", () => go(`settings/decoy/pin${hasSamples ? "?samples=yes" : ""}`),
+                { kind: "primary", wide: true, icon: "key" }),
             section("Good to know", [card(points(
-                "An empty vault is not believable: add a few harmless notes and moments.",
+                "An empty vault is not believable: add a few harmless notes and moments of your own.",
                 "If the disguise is on, the decoy PIN must contain only digits, like your own PIN.",
                 "It works on this device only; your computer and other phones show your own vault.",
                 "Somebody who copies this phone’s or the hub’s storage can count records of more than one vault, but "
@@ -75,7 +83,8 @@ export function decoyPINPage(context) {
         first: ["Choose the decoy PIN", "Six digits or more, or letters; not similar to your own PIN."],
         again: ["Repeat the decoy PIN", "This avoids typing mistakes."],
     }, async (pin) => {
-        await companion.decoy.set(pin);
+        await companion.decoy.set(pin,
+            context.query.get("samples") ? sampleMoments(companion.now() / 1000) : []);
         if (signal.aborted) return;
         toast("The decoy PIN is set");
         go("settings/decoy", { replace: true });
