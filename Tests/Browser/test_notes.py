@@ -309,6 +309,28 @@ def test_a_desktop_shows_the_list_beside_the_note(new_context, household, comput
     desk.quiet()
 
 
+def test_notes_and_moments_are_locked_while_the_rest_stays_open(phone):
+    save_notes(phone, Safe="12-34-56")
+    page = opened(phone)
+    page.get_by_role("link", name="Safe").wait_for()
+    page.get_by_role("button", name="Lock notes and moments").click()
+    page.get_by_text("Your notes are locked").wait_for()
+    phone.picture("notes-locked")
+    phone.check()
+    # The person has just locked them, and is not asked at once.
+    assert page.locator("dialog").count() == 0
+    phone.go("alerts", "Alerts")
+    phone.go("moments")
+    page.get_by_text("Your moments are locked").wait_for()
+    phone.go("notes")
+    page.get_by_text("Your notes are locked").wait_for()
+    assert "12-34-56" not in page.content()
+    page.get_by_role("button", name="Open notes").click()
+    phone.confirm("Open your notes")
+    page.get_by_role("link", name="Safe").wait_for()
+    phone.go("moments", "Everline")
+
+
 def test_typing_in_a_note_of_24_000_letters_keeps_each_word(phone):
     page = phone.page
     save_notes(phone, Long="\n".join("lorem ipsum dolor sit amet " * 9 for _ in range(99)))

@@ -6,6 +6,8 @@ import { button, empty } from "./parts.js";
 const name = "notesAskGate";
 /** @type {WeakSet<object>} */
 const answered = new WeakSet();
+/** Sessions in which the person locked notes and moments, whatever the setting. @type {WeakSet<object>} */
+const closed = new WeakSet();
 
 /** @param {Companion} companion @returns {Promise<boolean>} */
 export const contentAsksAgain = (companion) => companion.settings.get(name, true);
@@ -15,7 +17,19 @@ export const setContentAsksAgain = (companion, isOn) => companion.settings.set(n
 
 /** @param {Companion} companion */
 export async function isContentOpen(companion) {
-    return answered.has(companion.unlockedSession) || !(await contentAsksAgain(companion));
+    const session = companion.unlockedSession;
+    return !closed.has(session) && (answered.has(session) || !(await contentAsksAgain(companion)));
+}
+
+/**
+ * Asks again from now on, while the rest of AppLocker stays unlocked. Only the screens close: the vault's key stays in
+ * memory until AppLocker locks.
+ * @param {Companion} companion
+ */
+export function closeContent(companion) {
+    answered.delete(companion.unlockedSession);
+    closed.add(companion.unlockedSession);
+    companion.notes.forget();
 }
 
 /**
@@ -35,10 +49,11 @@ export function lockedContent(context, title, what, icon) {
         });
         if (!isOpen) return;
         answered.add(session);
+        closed.delete(session);
         context.go(location.hash.replace(/^#\//, ""), { replace: true });
     };
-    // Asked once automatically; after a "Cancel" by the button.
-    setTimeout(() => !context.signal.aborted && open());
+    // Asked once automatically; after a "Cancel", or where the person locked them, by the button.
+    if (!closed.has(context.companion.unlockedSession)) setTimeout(() => !context.signal.aborted && open());
     return {
         title, body: [empty(icon, `Your ${what} are locked`, "Enter your PIN again, or use Face ID or fingerprint.",
             button(`Open ${what}`, open, { kind: "primary", icon: "unlock" }))],

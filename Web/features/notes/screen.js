@@ -1,7 +1,7 @@
 // Notes: a list, and an editor over it on a phone or beside it on a desktop.
 import { element } from "../../ui/element.js";
 import { button, empty, iconButton } from "../../ui/parts.js";
-import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
+import { closeContent, isContentOpen, lockedContent } from "../../ui/content-lock.js";
 import { redrawAtWidth } from "../../ui/width.js";
 import { NotesList } from "./list.js";
 import { openNote } from "./detail.js";
@@ -22,12 +22,18 @@ export async function notes(context) {
 /** @param {Context} context */
 const newButton = (context, open = () => context.go("notes/new")) => iconButton("plus", "New note", open);
 
+/** @param {Context} context */
+const lockButton = (context) => iconButton("lock", "Lock notes and moments", () => {
+    closeContent(context.companion);
+    context.go("notes", { replace: true });
+});
+
 /** @param {Context} context @returns {Promise<Page>} */
 async function listed(context) {
     const list = new NotesList(context,
         { open: (id) => context.go(`notes/${id}`), create: () => context.go("notes/new") });
     await list.load();
-    return { title: "Notes", actions: [newButton(context)], body: [list.element] };
+    return { title: "Notes", actions: [lockButton(context), newButton(context)], body: [list.element] };
 }
 
 /** @param {Context} context @param {string} id @returns {Promise<Page>} */
@@ -77,7 +83,7 @@ async function split(context, first) {
     await list.load();
     await show(first ?? null);
     return {
-        title: "Notes", actions: [newButton(context, () => open("new"))],
+        title: "Notes", actions: [lockButton(context), newButton(context, () => open("new"))],
         body: [element("div", { class: "notes-split" }, list.element, pane)],
     };
 }
