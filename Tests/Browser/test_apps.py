@@ -2,6 +2,9 @@
 desktop."""
 
 import json
+import shutil
+import struct
+import zlib
 
 import pytest
 
@@ -40,6 +43,40 @@ def test_an_app_is_unlocked_and_locked_from_the_list(phone, computer):
     row.get_by_role("button", name="Lock diary", exact=True).click()
     phone.confirm()
     row.get_by_role("button", name="Unlock diary").wait_for()
+
+
+def install_chess(computer):
+    """An app of the user with an icon of its own: a green square of 64 pixels."""
+    row = b"\0" + b"\x2a\x9d\x4f" * 64
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", 64, 64, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(row * 64)),
+        (b"IEND", b""),
+    ]
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
+    )
+    share = computer.folder / "share"
+    (share / "applications").mkdir(parents=True)
+    (share / "icons/hicolor/64x64/apps").mkdir(parents=True)
+    (share / "icons/hicolor/64x64/apps/chess.png").write_bytes(png)
+    shutil.copy("/usr/bin/true", computer.folder / "chess")
+    (share / "applications/chess.desktop").write_text(
+        f"[Desktop Entry]\nType=Application\nName=Chess\nExec={computer.folder}/chess\nIcon=chess\n"
+    )
+
+
+def test_an_app_is_shown_with_its_own_icon(phone, computer):
+    install_chess(computer)
+    computer.expect("add", "chess", passcode=True)
+    phone.go("apps", "Apps")
+    picture = phone.page.locator(".apps-row", has_text="Chess").locator("img")
+    picture.wait_for()
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 64
+    # The other app has none: its first letter is shown.
+    assert phone.page.locator(".apps-row", has_text="diary").locator(".tile").inner_text() == "D"
+    phone.picture("apps-icon")
+    phone.check()
 
 
 @pytest.mark.clock

@@ -64,6 +64,16 @@ extension Companion {
     public func apps() -> [HubID: [RemoteApp]] { lists().mapValues(\.apps) }
 
     /// The lists by computer.
+    /// 0 where there is no such record.
+    public func revision(of collection: RecordCollection, _ id: HubID) -> UInt64 {
+        state.records[Self.key(collection.rawValue, id)]?.revision ?? 0
+    }
+
+    /// By computer.
+    public func icons() -> [HubID: ComputerIcons] {
+        Dictionary(uniqueKeysWithValues: all(.icons, ComputerIcons.self).map { ($0.record.id, $0.body) })
+    }
+
     public func lists() -> [HubID: ComputerApps] {
         Dictionary(uniqueKeysWithValues: all(.apps, ComputerApps.self).map { ($0.record.id, $0.body) })
     }

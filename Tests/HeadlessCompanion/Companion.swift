@@ -218,6 +218,7 @@ public actor Companion {
         case request(HubID, revision: UInt64, LaunchRequest)
         case status(HubID, ComputerStatus)
         case apps(HubID, ComputerApps)
+        case icons(HubID, ComputerIcons)
         case device(HubID, DeviceName?)
         case reply(HubID, revision: UInt64, CommandReply)
         case keys
@@ -299,6 +300,7 @@ public actor Companion {
             }
             return .status(id, status)
         case .apps: return .apps(id, try secrets.open(record, as: ComputerApps.self))
+        case .icons: return .icons(id, try secrets.open(record, as: ComputerIcons.self))
         case .events:
             let event = try secrets.open(record, as: HouseholdEvent.self)
             guard event.computer == HubID(record.author.id) else { throw RecordRefusal.wrongWriter }

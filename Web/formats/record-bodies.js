@@ -18,6 +18,8 @@ import { isID } from "../crypto/bytes.js";
  * @typedef {{ id: string, name: string }} OtherApp
  * @typedef {{ name: string, schedule?: string }} RemoteCategory
  * @typedef {{ clock: number, apps: RemoteApp[], others?: OtherApp[], categories?: RemoteCategory[] }} ComputerApps
+ * @typedef {{ app: string, type: "image/png" | "image/svg+xml", data: string }} RemoteIcon `data` in base64
+ * @typedef {{ icons: RemoteIcon[] }} ComputerIcons
  * @typedef {"blocked" | "failed" | "photographed" | "unlocked" | "relocked" | "degraded" | "started" | "stopped"
  *   | "apps" | "rules" | "backup" | "recovery" | "changed" | "hub_misbehaved"} EventKind a newer computer may send
  *   other words
@@ -33,12 +35,14 @@ import { isID } from "../crypto/bytes.js";
  */
 /**
  * By collection; `replies` are the later revisions of `commands`.
- * @typedef {{ devices: DeviceName, status: ComputerStatus, apps: ComputerApps, events: HouseholdEvent,
+ * @typedef {{ devices: DeviceName, status: ComputerStatus, apps: ComputerApps, icons: ComputerIcons,
+ *   events: HouseholdEvent,
  *   requests: LaunchRequest, replies: CommandReply, notes: NoteContent, intruders: IntruderContent }} RecordBodies
  */
 
 /** @typedef {(value: any) => boolean} Check */
 
+/** @type {Check} */ const base64 = (value) => text(value) && /^[A-Za-z0-9+/]*={0,2}$/.test(value);
 /** @type {Check} */ const text = (value) => typeof value === "string";
 /** @type {Check} */ const number = (value) => typeof value === "number" && Number.isFinite(value);
 // Milliseconds and seconds since 1970, within the years that a browser writes as a date.
@@ -81,6 +85,9 @@ const checks = {
         })),
         others: maybe(list(object({ id: text, name: text }))),
         categories: maybe(list(object({ name: text, schedule: maybe(text) }))),
+    }),
+    icons: object({
+        icons: list(object({ app: text, type: oneOf("image/png", "image/svg+xml"), data: base64 })),
     }),
     events: object({
         kind: text, computer: isID, computerName: text, time, app: maybe(text), appName: maybe(text),

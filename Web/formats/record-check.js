@@ -30,16 +30,17 @@ export class RecordRefusal extends Error {
     }
 }
 
-const ofHousehold = new Set(["keys", "devices", "status", "apps", "events", "requests", "commands"]);
-const ofComputers = new Set(["keys", "devices", "status", "apps", "events", "requests", "intruders"]);
+const ofHousehold = new Set(["keys", "devices", "status", "apps", "icons", "events", "requests", "commands"]);
+const ofComputers = new Set(["keys", "devices", "status", "apps", "icons", "events", "requests", "intruders"]);
+/** Of which a computer writes only its own record. */
+const ofOneComputer = new Set(["status", "apps", "icons"]);
 const maximumBlobs = 8;
 
 /** @param {Member} author @param {CheckedRecord["name"]} name */
 function mayWrite(author, { collection, id, revision }) {
     const isComputer = author.role === "computer";
     if (collection === "commands") return isComputer !== (revision === 1);
-    // A computer writes only its own records.
-    if (collection === "status" || collection === "apps") return isComputer && author.id === id;
+    if (ofOneComputer.has(collection)) return isComputer && author.id === id;
     // Events never change.
     if (collection === "events") return isComputer && revision === 1;
     return isComputer || !ofComputers.has(collection);

@@ -19,8 +19,8 @@ import { openStored } from "./keys.js";
  *   } & import("../formats/record-bodies.js").ComputerStatus} Computer
  */
 /**
- * `since` and `expires` by this device's clock.
- * @typedef {import("../formats/record-bodies.js").LaunchRequest & { id: string }} Launch
+ * `since` and `expires` by this device's clock. `icon`: the app's, as an address of data.
+ * @typedef {import("../formats/record-bodies.js").LaunchRequest & { id: string, icon?: string }} Launch
  */
 
 export class Household {
@@ -167,9 +167,16 @@ export class Household {
     /** @param {Row[]} rows @param {number} now @returns {Promise<Launch[]>} */
     async #asLaunches(rows, now) {
         const clocks = await this.device.store.fact("clocks", {});
-        return (await this.#opened(rows, "requests")).map(({ row, body }) => {
+        const opened = await this.#opened(rows, "requests");
+        const computers = [...new Set(opened.map(({ body }) => body.computer))];
+        const icons = new Map(await Promise.all(computers.map(
+            async (computer) => /** @type {const} */ ([computer, await this.icons(computer)]))));
+        return opened.map(({ row, body }) => {
             const lead = clockOf(clocks, body.computer, now) - now;
-            return { ...body, id: row.record.id, clock: body.clock - lead, expires: body.expires - lead };
+            return {
+                ...body, id: row.record.id, icon: icons.get(body.computer)?.get(body.app), clock: body.clock - lead,
+                expires: body.expires - lead,
+            };
         });
     }
 
@@ -195,6 +202,17 @@ export class Household {
         return {
             ...body, apps: body.apps.map((app) => ({ ...app, opensUntil: app.opensUntil && app.opensUntil - lead })),
         };
+    }
+
+    /**
+     * Pictures of a computer's listed apps, as addresses of data, by the app's id.
+     * @param {string} computer
+     * @returns {Promise<Map<string, string>>}
+     */
+    async icons(computer) {
+        const row = await this.device.store.record(recordKey("icons", computer));
+        const [found] = await this.#opened(row ? [row] : [], "icons");
+        return new Map(found?.body.icons.map(({ app, type, data }) => [app, `data:${type};base64,${data}`]));
     }
 
     /**

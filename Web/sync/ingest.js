@@ -254,7 +254,8 @@ async function look(device, record, batch) {
             return true;
         }
         case "apps":
-            await open("apps");
+        case "icons":
+            await open(collection);
             return true;
         case "events": {
             const event = await open("events");

@@ -1,7 +1,7 @@
 // A pending launch, and its answer.
 import { drawing, element } from "./element.js";
 import { icon } from "./icon.js";
-import { button, letter } from "./parts.js";
+import { appTile, button } from "./parts.js";
 import { choose } from "./sheet.js";
 import { countdown, named } from "./words.js";
 import { CommandProgress } from "./command-progress.js";
@@ -67,7 +67,7 @@ export class LaunchCard {
             "aria-label": `${named(launch.appName)} is waiting on ${named(launch.computerName)}`,
         },
             element("div", { class: "launch-head" },
-                element("div", { class: "launch-app" }, letter(launch.appName),
+                element("div", { class: "launch-app" }, appTile(launch.appName, launch.icon),
                     drawing("svg", { class: "launch-ring", viewBox: "0 0 48 48", "aria-hidden": "true" },
                         drawing("circle", { class: "launch-ring-all", cx: 24, cy: 24, r: 22 }), this.#ring)),
                 element("div", { class: "launch-text" },

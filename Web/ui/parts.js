@@ -97,6 +97,16 @@ export const tile = (name, mood = "") =>
 export const letter = (name) =>
     element("span", { class: "tile", "aria-hidden": "true" }, [...name.trim()][0]?.toLocaleUpperCase() ?? "?");
 
+/**
+ * An app's own icon, or its first letter.
+ * @param {string} name
+ * @param {string | undefined} picture an address of data
+ */
+export const appTile = (name, picture) => (picture
+    ? element("span", { class: "tile tile-picture", "aria-hidden": "true" },
+        element("img", { src: picture, alt: "", decoding: "async", draggable: "false" }))
+    : letter(name));
+
 /** @param {IconName} name @param {Mood} mood @param {...Child} children */
 export const banner = (name, mood, ...children) =>
     element("div", { class: `banner${mood && ` banner-${mood}`}` }, icon(name), element("div", {}, ...children));

@@ -20,6 +20,8 @@ struct FileStatus {
     let kind: Kind
     /// Whether owner, group or others may execute it.
     let isExecutable: Bool
+    let isReadableByAll: Bool
+    let isOwnedByRoot: Bool
     /// Changes whenever the file does: modification time in seconds and nanoseconds.
     let modified: [Int]
 
@@ -32,6 +34,8 @@ struct FileStatus {
         default: kind = .other
         }
         isExecutable = raw.st_mode & 0o111 != 0
+        isReadableByAll = raw.st_mode & 0o004 != 0
+        isOwnedByRoot = raw.st_uid == 0
         modified = [raw.st_mtim.tv_sec, raw.st_mtim.tv_nsec]
     }
 }

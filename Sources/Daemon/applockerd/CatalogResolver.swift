@@ -38,6 +38,15 @@ struct CatalogResolver: AppResolver {
         }
     }
 
+    func pictures(of icons: [String: String], user: UInt32) async -> [RemoteIcon] {
+        let catalog = catalog(of: user)
+        return await onQueue {
+            icons.compactMap { app, name in
+                catalog.icon(name).map { RemoteIcon(app: app, type: $0.format.rawValue, data: Data($0.bytes)) }
+            }
+        }
+    }
+
     /// Variables of the daemon's own environment are looked at, so that a test can bring its own applications.
     private func catalog(of user: UInt32) -> AppCatalog {
         let environment = CatalogEnvironment(

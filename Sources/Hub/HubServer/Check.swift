@@ -41,7 +41,9 @@ enum Check {
     }
 
     /// Collections that only computers may write.
-    static let ofComputers: Set<String> = ["keys", "devices", "status", "apps", "events", "requests", "intruders"]
+    static let ofComputers: Set<String> = [
+        "keys", "devices", "status", "apps", "icons", "events", "requests", "intruders",
+    ]
     static let commands = "commands"
 
     static func record(_ record: HubRecord, from device: StoredDevice) throws {

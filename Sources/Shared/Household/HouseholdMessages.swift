@@ -100,6 +100,33 @@ public struct ComputerApps: Codable, Equatable, Sendable {
     }
 }
 
+/// `icons/<computer>`: pictures of the apps on its list. A record of its own, because it changes far less often than
+/// their state.
+public struct ComputerIcons: Codable, Equatable, Sendable {
+    /// By app, at most `maximumBytes` of data in all.
+    public var icons: [RemoteIcon]
+
+    public static let maximumBytes = 512 * 1_024
+
+    public init(icons: [RemoteIcon]) { self.icons = icons }
+}
+
+/// An app's picture. Whoever can add an app at the computer can choose it.
+public struct RemoteIcon: Codable, Equatable, Sendable {
+    /// The app's id.
+    public var app: String
+    /// "image/png" or "image/svg+xml".
+    public var type: String
+    /// At most 24 KiB.
+    public var data: Data
+
+    public init(app: String, type: String, data: Data) {
+        self.app = app
+        self.type = type
+        self.data = data
+    }
+}
+
 /// An app that can be added to a computer's list.
 public struct OtherApp: Codable, Equatable, Sendable {
     /// Names it in `addApp`.

@@ -56,10 +56,10 @@ public struct RecordCheck: Sendable {
     }
 
     private static let ofHousehold: Set<RecordCollection> = [
-        .keys, .devices, .status, .apps, .events, .requests, .commands,
+        .keys, .devices, .status, .apps, .icons, .events, .requests, .commands,
     ]
     private static let ofComputers: Set<RecordCollection> = [
-        .keys, .devices, .status, .apps, .events, .requests, .intruders,
+        .keys, .devices, .status, .apps, .icons, .events, .requests, .intruders,
     ]
 
     /// Whether records of this collection are the household's own, under its status key.
@@ -102,7 +102,7 @@ public struct RecordCheck: Sendable {
         switch name.collection {
         case .commands: (author.role == .companion) == (name.revision == 1)
         // A computer writes only its own.
-        case .status, .apps: author.role == .computer && author.id == name.id
+        case .status, .apps, .icons: author.role == .computer && author.id == name.id
         // Events never change.
         case .events: author.role == .computer && name.revision == 1
         default: author.role == .computer || !Self.ofComputers.contains(name.collection)

@@ -38,6 +38,8 @@ public struct RecordCollection: RawRepresentable, Hashable, Sendable {
     public static let devices = RecordCollection(known: "devices")
     public static let status = RecordCollection(known: "status")
     public static let apps = RecordCollection(known: "apps")
+    /// The pictures of a computer's listed apps.
+    public static let icons = RecordCollection(known: "icons")
     public static let events = RecordCollection(known: "events")
     /// Launches that wait for an answer.
     public static let requests = RecordCollection(known: "requests")

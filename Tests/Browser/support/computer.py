@@ -25,6 +25,8 @@ class Computer:
         self.environment = {
             "PATH": "/usr/bin:/bin",
             "HOME": str(folder),
+            # Apps that a test installs.
+            "XDG_DATA_HOME": str(folder / "share"),
             "APPLOCKER_SOCKET": str(self.state / "control.sock"),
             "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
         }

@@ -16,6 +16,7 @@ import Testing
         "BackupRecord": BackupRecord.self, "BlobState": BlobState.self,
         "ChangeHouseholdRequest": ChangeHouseholdRequest.self, "CommandReply": CommandReply.self,
         "CommandReply.State": CommandReply.State.self, "ComputerApps": ComputerApps.self,
+        "ComputerIcons": ComputerIcons.self, "RemoteIcon": RemoteIcon.self,
         "ComputerStatus": ComputerStatus.self, "DeviceName": DeviceName.self, "GrantRequest": GrantRequest.self,
         "GrantRequest.Kind": GrantRequest.Kind.self, "HouseholdEvent": HouseholdEvent.self,
         "HouseholdEvent.Kind": HouseholdEvent.Kind.self, "HouseholdReport": HouseholdReport.self,
@@ -61,7 +62,7 @@ import Testing
     /// The compiler requires each case of an enumeration with associated values here, and the test a sample of it.
     @Test func everyActionAndEveryChangeHasASample() throws {
         let actions = try samples("RemoteAction", as: RemoteAction.self)
-        #expect(Set(actions.map(ActionName.init)) == Set(ActionName.allCases))
+        #expect(Set(actions.compactMap(ActionName.init)) == Set(ActionName.allCases))
         let changes = try samples("RosterChange", as: HubAPI.RosterChange.self)
         #expect(Set(changes.map(ChangeName.init)) == Set(ChangeName.allCases))
     }
@@ -75,9 +76,11 @@ private enum ActionName: CaseIterable {
     case lockAll, unlockAll, lockApp, unlockApp, approve, deny, lockVault, takePhoto, removePhoto
     case addApp, removeApp, setSchedule, setCategories, renameDevice, revokeDevice
 
-    init(_ action: RemoteAction) {
-        self =
+    /// - Returns: nil for an action that is never sent.
+    init?(_ action: RemoteAction) {
+        let name: ActionName? =
             switch action {
+            case .unsupported: nil
             case .lockAll: .lockAll
             case .unlockAll: .unlockAll
             case .lockApp: .lockApp
@@ -94,6 +97,8 @@ private enum ActionName: CaseIterable {
             case .renameDevice: .renameDevice
             case .revokeDevice: .revokeDevice
             }
+        guard let name else { return nil }
+        self = name
     }
 }
 

@@ -45,11 +45,26 @@ import Testing
         for action in all {
             switch action {
             case .lockAll, .unlockAll, .lockApp, .unlockApp, .approve, .deny, .lockVault, .takePhoto,
-                .removePhoto, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice:
+                .removePhoto, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice,
+                .unsupported:
                 continue
             }
         }
         return all
+    }
+
+    @Test func aCommandOfANewerCompanionIsRefusedInsteadOfNeverAnswered() async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let computer = try await companion.computer(nil)
+        let newer = try JSONDecoder().decode(
+            RemoteCommand.self,
+            from: Data(
+                #"{"computer": "\#(computer)", "issued": 1800000000000, "action": {"dance": {"app": "x"}}}"#.utf8))
+        #expect(newer.action == .unsupported)
+        let reply = try await companion.command(newer.action, to: computer)
+        #expect(reply.state == .refused)
+        #expect(reply.sentence.contains("Update AppLocker on the computer"))
     }
 
     @Test func manyLocksDoNotHideACommandInTheLog() async throws {
@@ -106,6 +121,8 @@ import Testing
             try await companion.sync()
             return await companion.lists()[computer]?.others != nil
         }
+        #expect(await companion.icons()[computer]?.icons.map(\.app) == ["firefox"])
+        let revision = await companion.revision(of: .icons, computer)
         let before = try #require(await companion.lists()[computer])
         #expect(before.others == [OtherApp(id: "mail", name: "Mail"), OtherApp(id: "notes", name: "Notes")])
         #expect(before.categories == [])
@@ -133,6 +150,9 @@ import Testing
                 && list?.categories?.map(\.name) == ["talk", "work"]
                 && name == "Phone"
         }
+        #expect(await companion.icons()[computer]?.icons.map(\.app) == ["firefox", "mail"])
+        // Lists and categories changed several times, the apps on the list once.
+        #expect(await companion.revision(of: .icons, computer) == revision + 1)
     }
 
     @Test func theStatusContainsTheIntegrityFindings() async throws {

@@ -308,6 +308,10 @@ actor TestResolver: AppResolver {
     func lockable(user: UInt32) async -> [OtherApp] {
         apps.values.map { OtherApp(id: $0.id.rawValue, name: $0.name) }
     }
+
+    func pictures(of icons: [String: String], user: UInt32) async -> [RemoteIcon] {
+        icons.map { app, name in RemoteIcon(app: app, type: "image/png", data: Data(name.utf8)) }
+    }
 }
 
 struct TestDirectory: ProcessDirectory {

@@ -24,7 +24,7 @@ func app(_ id: String) -> AppID {
 
 func resolved(_ id: AppID, executables: [String]? = nil) -> ResolvedApp {
     ResolvedApp(
-        id: id, name: id.rawValue.capitalized, icon: nil, kind: "desktop", user: 1_000,
+        id: id, name: id.rawValue.capitalized, icon: id.rawValue, kind: "desktop", user: 1_000,
         executables: executables ?? ["/usr/bin/\(id)"], privateDirectories: [], sharedWith: [])
 }
 

@@ -1,6 +1,6 @@
 // One app of a computer's list: its state, its schedule and its commands.
 import { element, keyed } from "../../ui/element.js";
-import { badge, button, letter, row, rows, section } from "../../ui/parts.js";
+import { appTile, badge, button, row, rows, section } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
 import { changeCategories, lockApp, removeApp, unlockApp } from "./commands.js";
 import { stateBadge, stateWords } from "./state.js";
@@ -30,16 +30,17 @@ export class AppDetail {
         this.element = element("div", { class: "apps-detail" }, this.#place, this.#progress.element);
     }
 
-    /** @param {ComputerApps | null} list */
-    show(list) {
+    /** @param {ComputerApps | null} list @param {Map<string, string>} icons */
+    show(list, icons) {
         const app = list?.apps.find(({ id }) => id === this.#id);
-        keyed(this.#place, [app ? { app, categories: list?.categories } : null], () => "only", () => (app
-            ? this.#parts(app, list?.categories?.map(({ name }) => name) ?? []) : noSuchApp()));
+        keyed(this.#place, [app ? { app, categories: list?.categories, icon: icons.get(app.id) } : null], () => "only",
+            () => (app ? this.#parts(app, list?.categories?.map(({ name }) => name) ?? [], icons.get(app.id))
+                : noSuchApp()));
         markBusy(this.#place.querySelectorAll("button"), this.#progress);
     }
 
-    /** @param {RemoteApp} app @param {string[]} categories */
-    #parts(app, categories) {
+    /** @param {RemoteApp} app @param {string[]} categories @param {string} [icon] */
+    #parts(app, categories, icon) {
         const [context, computer, progress] = [this.#context, this.#computer, this.#progress];
         const unlock = button(app.state === "unlocked" ? "Choose the unlock duration" : "Unlock",
             () => unlockApp(context, computer, app, progress), { icon: "unlock" });
@@ -54,7 +55,7 @@ export class AppDetail {
         }, { kind: "danger", wide: true, icon: "trash" });
         return element("div", { class: "apps-part" },
             element("div", { class: "card" }, element("div", { class: "card-body" },
-                element("div", { class: "apps-head" }, letter(app.name),
+                element("div", { class: "apps-head" }, appTile(app.name, icon),
                     element("div", { class: "row-text" }, element("p", { class: "row-title", dir: "auto" }, app.name),
                         element("p", { class: "row-note", dir: "auto" },
                             `${stateWords(app)}, on ${named(computer.name)}`)),

@@ -1,7 +1,7 @@
 // A computer's list of apps by category. A row changes only when the computer reports the new state.
 import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
-import { empty, iconButton, letter } from "../../ui/parts.js";
+import { appTile, empty, iconButton } from "../../ui/parts.js";
 import { onLongPress } from "../../ui/long-press.js";
 import { choose } from "../../ui/sheet.js";
 import { named } from "../../ui/words.js";
@@ -37,8 +37,9 @@ export class AppsList {
      * @param {ComputerApps} list
      * @param {string} words those that are searched
      * @param {string | null} chosen the app that is shown beside
+     * @param {Map<string, string>} icons
      */
-    show(list, words, chosen) {
+    show(list, words, chosen, icons) {
         const wanted = words.toLocaleLowerCase().trim();
         const found = list.apps.filter(({ id, name, categories }) =>
             `${name}\n${id}\n${categories.join("\n")}`.toLocaleLowerCase().includes(wanted));
@@ -63,8 +64,8 @@ export class AppsList {
         (one) => (one ? `${one.schedule} ${isAlone}` : String(wanted !== "")));
         for (const [index, { apps }] of inOrder.entries()) {
             keyed(/** @type {Element} */ (this.element.children[index].lastElementChild), apps, ({ id }) => id,
-                (app) => this.#row(app, app.id === chosen),
-                (app) => JSON.stringify([app, app.id === chosen]));
+                (app) => this.#row(app, app.id === chosen, icons.get(app.id)),
+                (app) => JSON.stringify([app, app.id === chosen, icons.get(app.id)]));
         }
     }
 
@@ -81,8 +82,8 @@ export class AppsList {
         return progress;
     }
 
-    /** @param {RemoteApp} app @param {boolean} isChosen */
-    #row(app, isChosen) {
+    /** @param {RemoteApp} app @param {boolean} isChosen @param {string} [icon] */
+    #row(app, isChosen, icon) {
         const [context, computer, progress] = [this.#context, this.#computer, this.#progress(app.id)];
         const name = named(app.name);
         const act = app.state === "unlocked"
@@ -99,7 +100,7 @@ export class AppsList {
                 event.preventDefault();
                 this.#open(app);
             },
-        }, letter(app.name), element("span", { class: "row-text" },
+        }, appTile(app.name, icon), element("span", { class: "row-text" },
             element("span", { class: "row-title", dir: "auto" }, app.name),
             element("span", { class: "row-note", dir: "auto" },
                 app.state === "locked" ? scheduleWords(app.schedule) : stateWords(app))),

@@ -53,14 +53,18 @@ async function detailPage(context, computer, id) {
     const detail = new AppDetail(context, computer, id);
     everySecond(() => tickStates(detail.element, companion.now()), signal);
     let name = "";
-    await live(companion, ["apps"], async () => {
-        const list = await companion.household.appList(computer.id);
+    await live(companion, ["apps", "icons"], async () => {
+        const [list, icons] = await listWithIcons(companion, computer.id);
         if (signal.aborted) return;
         name = list?.apps.find((one) => one.id === id)?.name ?? name;
-        detail.show(list);
+        detail.show(list, icons);
     }, signal);
     return { title: named(name) || "App", back: "apps", body: [detail.element] };
 }
+
+/** @param {Companion} companion @param {string} computer */
+const listWithIcons = (companion, computer) =>
+    Promise.all([companion.household.appList(computer), companion.household.icons(computer)]);
 
 /**
  * @param {Context} context
@@ -72,6 +76,8 @@ async function listPage(context, computers, computer, app) {
     const { companion, signal } = context;
     /** @type {ComputerApps | null} */
     let list = null;
+    /** @type {Map<string, string>} */
+    let icons = new Map();
     let [words, chosen] = ["", app];
     const progress = new CommandProgress(companion, signal, () => {
         markBusy([lock, unlock, add], progress);
@@ -99,8 +105,8 @@ async function listPage(context, computers, computer, app) {
     const draw = () => {
         keyed(waits, list ? [] : [0], String, () => empty("apps", "The list has not arrived yet",
             "It appears once the computer is running and connected to the hub."));
-        if (list) sections.show(list, words, chosen);
-        detail?.show(list);
+        if (list) sections.show(list, words, chosen, icons);
+        detail?.show(list, icons);
         for (const node of [lock, unlock, add]) node.disabled = !list;
     };
     if (wide.matches) {
@@ -113,8 +119,8 @@ async function listPage(context, computers, computer, app) {
     everySecond(() => {
         for (const place of [sections.element, pane]) tickStates(place, companion.now());
     }, signal);
-    await live(companion, ["apps"], async () => {
-        list = await companion.household.appList(computer.id);
+    await live(companion, ["apps", "icons"], async () => {
+        [list, icons] = await listWithIcons(companion, computer.id);
         if (!signal.aborted) draw();
     }, signal);
     return {

@@ -6,7 +6,7 @@ import Policy
 import SealedFormats
 import Sync
 
-/// Keeps `status/<computer>` and `apps/<computer>` up to date: on every change, at most every two seconds, and every
+/// Keeps `status/<computer>`, `apps/<computer>` and `icons/<computer>` up to date: on every change, at most every two seconds, and every
 /// five minutes, so that devices know the age of the status and the time of this computer.
 actor StatusPublisher {
     static let shortest = Duration.seconds(2)
@@ -40,6 +40,8 @@ actor StatusPublisher {
     private var sentAlertDays: Int?
     /// The apps as last published, with a clock of 0.
     private var lastApps: ComputerApps?
+    /// What `icons` was made of, and the inspection that made it.
+    private var lastIcons: (names: [String: String], look: Duration, published: ComputerIcons)?
     /// Raised for a change, and for a status that has to be sent without one.
     private let wake = Signal()
     private var isDue = true
@@ -89,6 +91,7 @@ actor StatusPublisher {
             // The devices, their keys or the connection have changed: the status is sent again.
             case .householdChanged:
                 sentAlertDays = nil
+                lastIcons = nil
                 refresh()
             case .recordsQueued, .hubConnected: refresh()
             default: break
@@ -152,6 +155,12 @@ actor StatusPublisher {
                 lastApps = list
             }
         }
+        if let icons = await changedIcons(look) {
+            if let record = try? await household.sealNext(icons.published, .icons, session.secrets.device) {
+                records.append(record)
+                lastIcons = icons
+            }
+        }
         if let days = status.alertDays, days != sentAlertDays, (try? await household.keepAlerts(days: days)) != nil {
             sentAlertDays = days
         }
@@ -167,6 +176,30 @@ actor StatusPublisher {
             lockable: await resolver.lockable(user: await status.viewer()).sorted { $0.isBefore($1) }, time: now)
         look = fresh
         return fresh
+    }
+
+    /// Nil while the pictures of the listed apps are those that were published. Files are read for another list, and
+    /// after each inspection.
+    private func changedIcons(
+        _ look: Look
+    ) async -> (names: [String: String], look: Duration, published: ComputerIcons)? {
+        let names = Dictionary(
+            uniqueKeysWithValues: await apps.reports().compactMap { app in app.icon.map { (app.id, $0) } })
+        if let lastIcons, lastIcons.names == names, lastIcons.look == look.time { return nil }
+        var left = ComputerIcons.maximumBytes
+        let pictures = await resolver.pictures(of: names, user: await status.viewer())
+            .sorted { $0.app < $1.app }
+            .filter { picture in
+                guard picture.data.count <= left else { return false }
+                left -= picture.data.count
+                return true
+            }
+        let icons = ComputerIcons(icons: pictures)
+        if let lastIcons, lastIcons.published == icons {
+            self.lastIcons = (names, look.time, icons)
+            return nil
+        }
+        return (names, look.time, icons)
     }
 
     private func appList(at clock: UInt64, _ lockable: [OtherApp]) async -> ComputerApps {

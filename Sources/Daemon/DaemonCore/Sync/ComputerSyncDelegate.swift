@@ -33,7 +33,7 @@ struct ComputerSyncDelegate: SyncDelegate {
         switch record.name.collection {
         case .commands: record.name.revision == 1 ? .pass : .ignore
         // Records from other computers to companions.
-        case .status, .apps, .events, .requests: .ignore
+        case .status, .apps, .icons, .events, .requests: .ignore
         default: .keep
         }
     }
