@@ -55,6 +55,7 @@ def chain(*steps):
 
 def rosters():
     den, laptop, phone, tablet = (device(name) for name in ("den", "laptop", "phone", "tablet"))
+    first_phone, sheet = device("first phone"), device("sheet")
 
     def opening(name, entries, members, revoked=()):
         return {
@@ -93,6 +94,23 @@ def rosters():
             [phone, laptop],
         ),
     ]
+    phones = [(first_phone, admit(first_phone, 3)), (first_phone, admit(sheet, 3))]
+    with_computer = [*phones, (sheet, admit(den, 1)), (den, admit(phone, 2))]
+    opens += [
+        opening("founded by a phone", chain(*phones[:1]), [(first_phone, 3)]),
+        opening(
+            "a phone that a second one revoked",
+            chain(*phones, (sheet, revoke(first_phone))),
+            [(sheet, 3)],
+            [first_phone],
+        ),
+        opening(
+            "a computer in a household that a phone founded",
+            chain(*with_computer, (den, revoke(first_phone)), (den, revoke(sheet))),
+            [(den, 1), (phone, 2)],
+            [first_phone, sheet],
+        ),
+    ]
     good = chain(*paired)
     first, second = good
 
@@ -126,7 +144,26 @@ def rosters():
         ("a flipped time", [first, flipped(second, 55)], "damaged"),
         ("a flipped author", [first, flipped(second, 60)], "damaged"),
         ("another role", [first, replaced(second, 72, b"\1")], "damaged"),
-        ("role 3", third(den, admit(tablet, 3)), "malformed"),
+        (
+            "the last administrator revoked",
+            chain(*with_computer, (den, revoke(first_phone)), (den, revoke(sheet)), (den, revoke(den))),
+            "damaged",
+        ),
+        ("the founding phone revokes itself alone", chain(*phones[:1], (first_phone, revoke(first_phone))), "damaged"),
+        (
+            "by a companion of a household that a phone founded",
+            chain(*with_computer, (phone, admit(tablet, 3))),
+            "damaged",
+        ),
+        ("by an administrator of another household", third(sheet, admit(tablet, 2)), "damaged"),
+        (
+            "by an administrator that was revoked",
+            chain(*phones, (sheet, revoke(first_phone)), (first_phone, admit(tablet, 3))),
+            "damaged",
+        ),
+        ("a companion made an administrator", [first, replaced(second, 72, b"\3")], "damaged"),
+        ("role 0", third(den, admit(tablet, 0)), "malformed"),
+        ("role 4", third(den, admit(tablet, 4)), "malformed"),
         ("kind 3", third(den, (3, device_id(phone))), "malformed"),
         ("a key that is no point", [first, flipped(second, 73 + 64)], "malformed"),
         ("not zero where zero is", third(den, admit(tablet, 2), zeros=b"\0\1"), "malformed"),
@@ -246,6 +283,7 @@ def invitations():
             ("with a port", "http://127.0.0.1:8440", "x", "companion", 1),
             ("below a path", "https://example.org/applocker", "n" * 64, "companion", 1),
             ("a computer", "https://hub.example", "study", "computer", 2),
+            ("a second phone", "https://hub.example", "Ben’s phone", "administrator", 3),
         ]
     ]
     good = gcm_seal(key, ZERO, pad(body(b"phone")), bound)
@@ -256,7 +294,7 @@ def invitations():
         case("not base64url", link().replace("pair=A", "pair=+"), error="malformed"),
         case("padded", link() + "=", error="malformed"),
         case("version 0", link(version=0), error="unknownVersion"),
-        case("version 3", link(version=3), error="unknownVersion"),
+        case("version 4", link(version=4), error="unknownVersion"),
         case(
             "a join without the secret",
             link(),

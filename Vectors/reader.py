@@ -183,6 +183,10 @@ def is_point(point):
         return False
 
 
+# Roles that admit and revoke: computer and administrator.
+ADMINISTERS = (1, 3)
+
+
 def read_roster_entry(sealed):
     """Number, previous hash, author, change, signed bytes and signature."""
     reader = Reader(sealed)
@@ -193,7 +197,7 @@ def read_roster_entry(sealed):
     reader.expect(kind in (1, 2), "kind")
     if kind == 1:
         role, signing, box = reader.number(1), reader.take(65), reader.take(65)
-        reader.expect(role in (1, 2) and is_point(signing) and is_point(box), "role or keys")
+        reader.expect(role in (1, 2, 3) and is_point(signing) and is_point(box), "role or keys")
         change = {
             "id": hashlib.sha256(signing).hexdigest()[:32],
             "role": role,
@@ -221,23 +225,26 @@ def read_roster(entries):
         position, previous, author, change, signed, signature = read_roster_entry(sealed)
         need(position == expected and previous == head)
         if household is None:
-            need(isinstance(change, dict) and change["id"] == author and change["role"] == 1)
+            need(isinstance(change, dict) and change["id"] == author and change["role"] in ADMINISTERS)
             signer = change
         else:
             signer = members.get(author)
-            need(signer is not None and signer["role"] == 1)
+            need(signer is not None and signer["role"] in ADMINISTERS)
         need(is_signature(signature, bytes.fromhex(signer["signingKey"]), "roster", signed))
         if isinstance(change, dict):
             need(change["id"] not in members and change["id"] not in revoked)
             members[change["id"]] = change
         else:
             need(change in members)
-            need(members[change]["role"] != 1 or sum(one["role"] == 1 for one in members.values()) > 1)
+            need(any(one["role"] in ADMINISTERS for id, one in members.items() if id != change))
             del members[change]
             revoked.add(change)
         head = hashlib.sha256(fields("applocker/1/roster", signed)).digest()
         household = household or head[:16].hex()
     return household, head.hex(), list(members.values()), sorted(revoked)
+
+
+LINK_ROLES = {1: "companion", 2: "computer", 3: "administrator"}
 
 
 def read_invitation(link, join):
@@ -248,7 +255,7 @@ def read_invitation(link, join):
     packed = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     reader = Reader(packed)
     version = reader.number(1)
-    if version not in (1, 2):
+    if version not in LINK_ROLES:
         raise Refused("unknownVersion")
     household, computer, invitation, secret = (reader.take(size) for size in (16, 16, 16, 32))
     reader.end()
@@ -264,7 +271,7 @@ def read_invitation(link, join):
     transcript = fields("applocker/1/pair-words", household, computer, invitation, signing, box)
     return {
         "hub": hub,
-        "role": "companion" if version == 1 else "computer",
+        "role": LINK_ROLES[version],
         "household": household.hex(),
         "computer": computer.hex(),
         "invitation": invitation.hex(),

@@ -164,7 +164,7 @@ export const tests = {
     },
 
     validRostersAreReadAndInvalidOnesRefused: () =>
-        all("roster", [4, 30], async (vector) => {
+        all("roster", [7, 37], async (vector) => {
             const roster = await readRoster(vector);
             const members = roster.members.map((member) => ({
                 id: member.id, role: member.role === "computer" ? 1 : 2, signingKey: hex(member.signingKey),
@@ -175,7 +175,7 @@ export const tests = {
         }, readRoster),
 
     pairingLinksAreReadAndJoinsOpened: () =>
-        all("invitation", [4, 15], async (vector) => {
+        all("invitation", [5, 15], async (vector) => {
             if (vector.role === "computer") {
                 equal(await refusal(() => readLink(vector.link)), "unknownVersion", vector.name);
                 return;

@@ -1,7 +1,7 @@
 // Messages between companion and hub: Sources/Shared/HubAPI describes each field. The names are those of Swift;
 // Tests/JavaScript/shapes.js compares the fields. Bytes are base64.
 declare namespace HubAPI {
-    type HubDeviceRole = "computer" | "companion";
+    type HubDeviceRole = "computer" | "companion" | "administrator";
     type HubDeviceState = "pending" | "active";
 
     interface HubReport {
@@ -31,6 +31,7 @@ declare namespace HubAPI {
         entry: string;
         tokenHash: string;
         registrationToken?: string;
+        role?: HubDeviceRole;
     }
 
     /** A run of the hub's store, and the newest sequence number when it began. */

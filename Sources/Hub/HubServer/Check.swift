@@ -41,9 +41,9 @@ enum Check {
     }
 
     /// Collections that only computers may write.
-    static let ofComputers: Set<String> = [
-        "keys", "devices", "status", "apps", "icons", "events", "requests", "intruders",
-    ]
+    static let ofComputers: Set<String> = ["status", "apps", "icons", "events", "requests", "intruders"]
+    /// Collections that only devices that administer may write.
+    static let ofAdministrators: Set<String> = ["keys", "devices"]
     static let commands = "commands"
 
     static func record(_ record: HubRecord, from device: StoredDevice) throws {
@@ -67,7 +67,10 @@ enum Check {
         if ofComputers.contains(record.collection), device.role != .computer {
             throw HubError(.forbidden, "Only computers write \"\(record.collection)\".")
         }
-        if record.collection == commands, (record.revision == 1) != (device.role == .companion) {
+        if ofAdministrators.contains(record.collection), !device.role.administers {
+            throw HubError(.forbidden, "Only devices that may admit others write \"\(record.collection)\".")
+        }
+        if record.collection == commands, (record.revision == 1) != device.role.isCompanion {
             throw HubError(
                 .forbidden, "A companion writes revision 1 of a command; computers write the later ones.")
         }

@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import HubAPI
 import HubStore
+import SealedFormats
 import WebPush
 
 extension HubService {
@@ -48,6 +49,10 @@ extension HubService {
         let message = try request.message(NewHouseholdRequest.self)
         try Check.bytes(message.tokenHash, 32, "tokenHash")
         try Check.bytes(message.entry, 1...4_096, "entry")
+        try Self.requireRole(message.founderRole, of: message.device, in: message.entry)
+        guard message.founderRole.administers else {
+            throw HubError(.badRequest, "A companion can't found a household; found it as an administrator.")
+        }
         try limits.countArrival(request.client)
         if case .token(let token) = configuration.registration, needsRegistrationToken(request.client),
             try await !isOfMember(request)
@@ -63,7 +68,8 @@ extension HubService {
             try await store.changeHousehold(message.household, eventDays: days)
         }
         return try .json(
-            OwnDeviceReport(device: message.device, household: message.household, role: .computer, state: .active))
+            OwnDeviceReport(
+                device: message.device, household: message.household, role: message.founderRole, state: .active))
     }
 
     /// Whether the request is from an active device of a household on this hub. Such a device may found another one: a
@@ -143,9 +149,21 @@ extension HubService {
         try Check.number(message.number, "number")
         try Check.bytes(message.entry, 1...4_096, "entry")
         let device = try request.knownDevice()
+        if case .admit(let admitted, let role, _) = message.change {
+            try Self.requireRole(role, of: admitted, in: message.entry)
+        }
         try await store.appendToRoster(message, of: device.household)
         if let revoked = message.change.revoked { streams.end(device: revoked, of: device.household) }
         return .done
+    }
+
+    /// The devices go by the entry and the hub by the request, so both have to agree. An entry that can't be read is left
+    /// to the devices, which refuse it.
+    private static func requireRole(_ role: HubDeviceRole, of device: HubID, in entry: Data) throws {
+        guard let member = Roster.memberAdmitted(by: [UInt8](entry)) else { return }
+        guard member.id.bytes == device.bytes, HubDeviceRole(member.role) == role else {
+            throw HubError(.badRequest, "The entry admits another device, or in another role, than the request.")
+        }
     }
 
     func invite(_ request: HubRequest) async throws -> HubReply {

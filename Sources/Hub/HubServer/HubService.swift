@@ -65,12 +65,13 @@ final class HubService: Sendable {
         }
         try limits.count(device)
         if route.access != .knownDevice, device.state != .active {
-            throw HubError(.forbidden, "This device is pending; a computer of the household has to confirm it.")
+            throw HubError(.forbidden, "This device is pending; a device of the household has to confirm it.")
         }
-        switch (route.access, device.role) {
-        case (.computer, .companion): throw HubError(.forbidden, "Only a computer of the household may do this.")
-        case (.companion, .computer): throw HubError(.forbidden, "Only a companion may do this.")
-        default: break
+        if route.access == .administrator, !device.role.administers {
+            throw HubError(.forbidden, "Only a device that may admit others may do this.")
+        }
+        if route.access == .companion, !device.role.isCompanion {
+            throw HubError(.forbidden, "Only a companion may do this.")
         }
         recordLastSeen(device)
         return device

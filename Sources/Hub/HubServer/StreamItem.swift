@@ -6,8 +6,8 @@ import NIOCore
 struct StreamItem: Sendable {
     /// The record's sequence number; nil for events that a page of records doesn't contain.
     let sequence: UInt64?
-    /// Whether only computers receive it.
-    let isForComputers: Bool
+    /// Whether only devices that administer receive it.
+    let isForAdministrators: Bool
     let bytes: ByteBuffer
 
     /// The limit of sealed bytes in an event; a longer record is only announced, and the device fetches it.
@@ -20,17 +20,18 @@ struct StreamItem: Sendable {
             isLarge
             ? event(.large, id: sequence, data: [UInt8](String(sequence).utf8))
             : event(.record, id: sequence, data: [UInt8](try JSONEncoder().encode(record)))
-        return StreamItem(sequence: sequence, isForComputers: false, bytes: bytes)
+        return StreamItem(sequence: sequence, isForAdministrators: false, bytes: bytes)
     }
 
     static func roster(_ number: UInt64) -> StreamItem {
         StreamItem(
-            sequence: nil, isForComputers: false, bytes: event(.roster, id: nil, data: Array(String(number).utf8)))
+            sequence: nil, isForAdministrators: false, bytes: event(.roster, id: nil, data: Array(String(number).utf8)))
     }
 
     static func join(_ invitation: HubID) -> StreamItem {
         StreamItem(
-            sequence: nil, isForComputers: true, bytes: event(.join, id: nil, data: Array(invitation.description.utf8)))
+            sequence: nil, isForAdministrators: true,
+            bytes: event(.join, id: nil, data: Array(invitation.description.utf8)))
     }
 
     static func live(_ sequence: UInt64) -> ByteBuffer { event(.live, id: sequence, data: []) }

@@ -18,7 +18,7 @@ enum StreamEnd: Sendable {
 /// Unchecked: everything but the constants is used only on its channel's event loop.
 final class StreamMember: @unchecked Sendable {
     let device: HubID
-    let isComputer: Bool
+    let administers: Bool
     private let connection: RequestGuard
     /// The position in the ring of the next item to send.
     var position: UInt64
@@ -34,7 +34,7 @@ final class StreamMember: @unchecked Sendable {
         whenEnded: CheckedContinuation<StreamEnd, Never>
     ) {
         self.device = device.id
-        isComputer = device.role == .computer
+        administers = device.role.administers
         self.connection = connection
         self.ring = ring
         self.position = position

@@ -40,7 +40,7 @@ final class StreamRing {
     private struct SharedWrite: Hashable {
         let position: UInt64
         let sequence: UInt64
-        let isComputer: Bool
+        let administers: Bool
     }
 
     func join(_ member: StreamMember) {
@@ -66,7 +66,7 @@ final class StreamRing {
 
     private func write(to member: StreamMember, _ shared: inout [SharedWrite: ByteBuffer]) {
         guard reaches(back: member.position) else { return member.cutOff() }
-        let key = SharedWrite(position: member.position, sequence: member.sequence, isComputer: member.isComputer)
+        let key = SharedWrite(position: member.position, sequence: member.sequence, administers: member.administers)
         var index = Int(member.position - first)
         var written = 0
         var only: ByteBuffer?
@@ -76,7 +76,7 @@ final class StreamRing {
         while index < items.count, written < Self.maximumWrite {
             let item = items[index]
             index += 1
-            guard wants(item, member.isComputer, after: sequence) else { continue }
+            guard wants(item, member.administers, after: sequence) else { continue }
             if let number = item.sequence { sequence = number }
             written += item.bytes.readableBytes
             only = item.bytes
@@ -90,28 +90,28 @@ final class StreamRing {
         } else if let known = shared[key] {
             member.send(known)
         } else {
-            let joined = join(items[begin..<index], member.isComputer, after: key.sequence, bytes: written)
+            let joined = join(items[begin..<index], member.administers, after: key.sequence, bytes: written)
             shared[key] = joined
             member.send(joined)
         }
         metrics.delivered(1)
     }
 
-    private func join(_ items: ArraySlice<StreamItem>, _ isComputer: Bool, after sequence: UInt64, bytes: Int)
+    private func join(_ items: ArraySlice<StreamItem>, _ administers: Bool, after sequence: UInt64, bytes: Int)
         -> ByteBuffer
     {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(bytes)
         var sequence = sequence
-        for item in items where wants(item, isComputer, after: sequence) {
+        for item in items where wants(item, administers, after: sequence) {
             if let number = item.sequence { sequence = number }
             buffer.writeImmutableBuffer(item.bytes)
         }
         return buffer
     }
 
-    private func wants(_ item: StreamItem, _ isComputer: Bool, after sequence: UInt64) -> Bool {
-        if item.isForComputers, !isComputer { return false }
+    private func wants(_ item: StreamItem, _ administers: Bool, after sequence: UInt64) -> Bool {
+        if item.isForAdministrators, !administers { return false }
         return item.sequence.map { $0 > sequence } ?? true
     }
 

@@ -5,10 +5,10 @@ extension HubError {
     package static var noSuchHousehold: HubError { HubError(.notFound, "There is no such household at this hub.") }
     package static var noSuchDevice: HubError { HubError(.notFound, "There is no such device in this household.") }
     package static var noSuchInvitation: HubError {
-        HubError(.notFound, "There is no such invitation; create a new code on the computer.")
+        HubError(.notFound, "There is no such invitation; create a new code on the device that invites.")
     }
     package static var invitationIsOver: HubError {
-        HubError(.gone, "This invitation has expired; create a new code on the computer.")
+        HubError(.gone, "This invitation has expired; create a new code on the device that invites.")
     }
     package static var invitationExists: HubError {
         HubError(.conflict, "An invitation with this id exists already; use another id.")

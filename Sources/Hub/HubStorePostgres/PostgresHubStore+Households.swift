@@ -24,8 +24,11 @@ extension PostgresHubStore {
             }
             try Self.requireUnknown(request.device, tokenHash: request.tokenHash, connection)
             try connection.query(
-                "INSERT INTO device (id, household, token_hash, role, state) VALUES ($1, $2, $3, 'computer', 'active')",
-                [.id(request.device), .integer(number), .bytes(request.tokenHash)])
+                "INSERT INTO device (id, household, token_hash, role, state) VALUES ($1, $2, $3, $4, 'active')",
+                [
+                    .id(request.device), .integer(number), .bytes(request.tokenHash),
+                    .text(request.founderRole.rawValue),
+                ])
             try connection.query(
                 "INSERT INTO roster (household, number, entry) VALUES ($1, 1, $2)",
                 [.integer(number), .bytes(request.entry)])

@@ -54,8 +54,8 @@ extension SQLiteHubStore {
             let number = database.lastInsertedRowID
             try database.execute(
                 sql: """
-                    INSERT INTO device (id, household, token_hash, role, state) VALUES (?, ?, ?, 'computer', 'active')
-                    """, arguments: [request.device, number, request.tokenHash])
+                    INSERT INTO device (id, household, token_hash, role, state) VALUES (?, ?, ?, ?, 'active')
+                    """, arguments: [request.device, number, request.tokenHash, request.founderRole.rawValue])
             try database.execute(
                 sql: "INSERT INTO roster (household, number, entry) VALUES (?, 1, ?)",
                 arguments: [number, request.entry])

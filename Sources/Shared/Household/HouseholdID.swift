@@ -13,9 +13,3 @@ extension HubID {
         return item
     }
 }
-
-extension HubDeviceRole {
-    public init(_ role: DeviceRole) { self = role == .computer ? .computer : .companion }
-
-    public var device: DeviceRole { self == .computer ? .computer : .companion }
-}

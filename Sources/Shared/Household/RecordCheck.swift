@@ -58,9 +58,8 @@ public struct RecordCheck: Sendable {
     private static let ofHousehold: Set<RecordCollection> = [
         .keys, .devices, .status, .apps, .icons, .events, .requests, .commands,
     ]
-    private static let ofComputers: Set<RecordCollection> = [
-        .keys, .devices, .status, .apps, .icons, .events, .requests, .intruders,
-    ]
+    private static let ofComputers: Set<RecordCollection> = [.status, .apps, .icons, .events, .requests, .intruders]
+    private static let ofAdministrators: Set<RecordCollection> = [.keys, .devices]
 
     /// Whether records of this collection are the household's own, under its status key.
     public static func isOfHousehold(_ collection: RecordCollection) -> Bool { ofHousehold.contains(collection) }
@@ -100,11 +99,12 @@ public struct RecordCheck: Sendable {
 
     private func mayWrite(_ author: RosterMember, _ name: RecordName) -> Bool {
         switch name.collection {
-        case .commands: (author.role == .companion) == (name.revision == 1)
+        case .commands: author.role.isCompanion == (name.revision == 1)
         // A computer writes only its own.
         case .status, .apps, .icons: author.role == .computer && author.id == name.id
         // Events never change.
         case .events: author.role == .computer && name.revision == 1
+        case let collection where Self.ofAdministrators.contains(collection): author.role.administers
         default: author.role == .computer || !Self.ofComputers.contains(name.collection)
         }
     }

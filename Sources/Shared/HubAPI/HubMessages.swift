@@ -22,25 +22,42 @@ public struct HubReport: Codable, Sendable {
 
 public enum HubDeviceRole: String, CaseIterable, Codable, Sendable {
     case computer, companion
+    /// A companion that may also admit and revoke devices.
+    case administrator
+
+    /// Whether the device may admit and revoke.
+    public var administers: Bool { self != .companion }
+    /// Whether the device is a phone or a browser.
+    public var isCompanion: Bool { self != .computer }
 }
 
 /// `POST /v1/households`. The same request again is answered as the first time.
 public struct NewHouseholdRequest: Codable, Sendable {
     public var household: HubID
-    /// The computer that founds it.
+    /// The device that founds it.
     public var device: HubID
     /// The first roster entry (docs/formats.md).
     public var entry: Data
     /// SHA-256 of the token that the device made for itself, 32 bytes.
     public var tokenHash: Data
     public var registrationToken: String?
-    public init(household: HubID, device: HubID, entry: Data, tokenHash: Data, registrationToken: String? = nil) {
+    /// The founder's role, one that administers. Absent: a computer.
+    public var role: HubDeviceRole?
+    public init(
+        household: HubID, device: HubID, entry: Data, tokenHash: Data, registrationToken: String? = nil,
+        role: HubDeviceRole? = nil
+    ) {
         self.household = household
         self.device = device
         self.entry = entry
         self.tokenHash = tokenHash
         self.registrationToken = registrationToken
+        self.role = role
     }
+}
+
+extension NewHouseholdRequest {
+    public var founderRole: HubDeviceRole { role ?? .computer }
 }
 
 /// `GET /v1/household`.
@@ -85,7 +102,7 @@ public struct HubGeneration: Codable, Hashable, Sendable {
     public static let maximumCount = 64
 }
 
-/// `PATCH /v1/household`, computers only.
+/// `PATCH /v1/household`, by devices that administer.
 public struct ChangeHouseholdRequest: Codable, Sendable {
     /// 1 to 3650.
     public var eventDays: Int?
@@ -98,7 +115,7 @@ public struct RosterPage: Codable, Sendable {
     public init(entries: [Data]) { self.entries = entries }
 }
 
-/// `POST /v1/roster`, computers only. The hub reads of the entry what it acts on; the devices check it.
+/// `POST /v1/roster`, by devices that administer. The hub reads of the entry what it acts on; the devices check it.
 public struct RosterAppendRequest: Codable, Sendable {
     /// Its number: the one after the last; else 409.
     public var number: UInt64
@@ -180,7 +197,7 @@ public struct OwnDeviceReport: Codable, Sendable {
 
 // MARK: Invitations
 
-/// `POST /v1/invitations`, computers only.
+/// `POST /v1/invitations`, by devices that administer.
 public struct NewInvitationRequest: Codable, Sendable {
     public var id: HubID
     /// SHA-256 of the proof, 32 bytes.
@@ -194,7 +211,7 @@ public struct NewInvitationRequest: Codable, Sendable {
     }
 }
 
-/// `GET /v1/invitations/{invitation}`, computers only; expired and withdrawn ones are `gone`.
+/// `GET /v1/invitations/{invitation}`, by devices that administer; expired and withdrawn ones are `gone`.
 public struct InvitationReport: Codable, Sendable {
     public var id: HubID
     /// Present once a device has joined.
@@ -331,7 +348,7 @@ public enum HubStreamEvent: String, CaseIterable, Codable, Sendable {
     case large
     /// The roster has grown; `data:` is its newest number.
     case roster
-    /// A device has joined by an invitation; `data:` is the invitation's id. To computers only.
+    /// A device has joined by an invitation; `data:` is the invitation's id. To devices that administer.
     case join
     /// Everything up to the id in `id:` was sent; what follows is live.
     case live

@@ -48,7 +48,9 @@ public enum HubRoute: String, CaseIterable, Sendable {
         case knownDevice
         /// An admitted device.
         case device
-        case computer
+        /// An admitted device that may admit others: a computer, or a companion in the role of an administrator.
+        case administrator
+        /// An admitted phone or browser, in either of its roles.
         case companion
     }
 
@@ -56,7 +58,8 @@ public enum HubRoute: String, CaseIterable, Sendable {
         switch self {
         case .health, .metrics, .hub, .foundHousehold, .join: .anybody
         case .ownDevice: .knownDevice
-        case .changeHousehold, .removeHousehold, .appendToRoster, .invite, .invitation, .withdrawInvitation: .computer
+        case .changeHousehold, .removeHousehold, .appendToRoster, .invite, .invitation, .withdrawInvitation:
+            .administrator
         case .leave, .setPINShare, .pinShare, .attemptPIN, .replacePIN: .companion
         case .household, .devices, .roster, .records, .record, .writeRecord, .writeRecords, .stream, .beginBlob,
             .writeBlob, .blobState, .readBlob, .setPush, .removePush, .push:

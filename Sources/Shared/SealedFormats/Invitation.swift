@@ -10,7 +10,7 @@ public struct Invitation: Sendable {
     public static let nameLength = 1...64
 
     public let household: ItemID
-    /// Who invites: the roster has to have it.
+    /// The device that invites: the roster has to have it, in a role that administers.
     public let computer: ItemID
     public let id: ItemID
     /// What it admits.
@@ -60,7 +60,7 @@ public struct Invitation: Sendable {
     init(bytes: [UInt8]) throws(SealedFormatsError) {
         var reader = ByteReader(bytes, subject: "pairing link")
         let version = try reader.number(UInt8.self)
-        guard let role = [DeviceRole.companion, .computer].first(where: { Self.version(for: $0) == version }) else {
+        guard let role = DeviceRole.allCases.first(where: { Self.version(for: $0) == version }) else {
             throw SealedFormatsError(
                 .unknownVersion, "The pairing link was made by a newer AppLocker; install that version here.")
         }
@@ -73,7 +73,13 @@ public struct Invitation: Sendable {
         try reader.end()
     }
 
-    private static func version(for role: DeviceRole) -> UInt8 { role == .companion ? 1 : 2 }
+    private static func version(for role: DeviceRole) -> UInt8 {
+        switch role {
+        case .companion: 1
+        case .computer: 2
+        case .administrator: 3
+        }
+    }
 
     // MARK: Joining
 

@@ -1,13 +1,5 @@
 import Crypto
 
-/// What a device of a household is.
-public enum DeviceRole: UInt8, Sendable {
-    /// Admits and revokes.
-    case computer = 1
-    /// A phone, or a browser.
-    case companion = 2
-}
-
 /// A device that belongs to a household.
 public struct RosterMember: Hashable, Sendable {
     public let role: DeviceRole
@@ -23,7 +15,7 @@ public struct RosterMember: Hashable, Sendable {
     }
 }
 
-/// The members of a household: a chain of entries, each signed by a computer that was a member before it.
+/// The members of a household: a chain of entries, each signed by a device that administers and was a member before it.
 ///
 /// A server can't add, change or omit an entry in the middle, and can't truncate the chain for a device that has read
 /// it.
@@ -52,10 +44,12 @@ public struct Roster: Sendable {
     /// As they were signed; the first is the founding.
     public private(set) var entries: [[UInt8]]
 
-    /// Founds a household with this computer as its first member.
-    /// - Parameter time: seconds since 1970; for people.
-    public init(founder key: DeviceSigningKey, boxKey: BoxPublicKey, at time: UInt64) {
-        let member = RosterMember(role: .computer, signingKey: key.publicKey, boxKey: boxKey)
+    /// Founds a household with this device as its first member.
+    /// - Parameters:
+    ///   - time: seconds since 1970; for people.
+    ///   - role: one that administers: readers refuse a chain that begins with another.
+    public init(founder key: DeviceSigningKey, boxKey: BoxPublicKey, role: DeviceRole = .computer, at time: UInt64) {
+        let member = RosterMember(role: role, signingKey: key.publicKey, boxKey: boxKey)
         let beginning = Head(number: 0, hash: [UInt8](repeating: 0, count: 32))
         let entry = RosterEntry(
             number: 1, previous: beginning.hash, time: time, author: member.id, change: .admit(member))
@@ -78,7 +72,7 @@ public struct Roster: Sendable {
             throw SealedFormatsError(.malformed, "The list of devices is empty.")
         }
         let entry = try RosterEntry(bytes: first)
-        guard case .admit(let member) = entry.change, entry.number == 1, member.role == .computer,
+        guard case .admit(let member) = entry.change, entry.number == 1, member.role.administers,
             entry.previous == [UInt8](repeating: 0, count: 32), entry.author == member.id,
             entry.isSigned(first, by: member.signingKey),
             let household = ItemID(bytes: entry.hash.prefix(ItemID.length))
@@ -96,7 +90,7 @@ public struct Roster: Sendable {
     public mutating func append(_ bytes: [UInt8]) throws(SealedFormatsError) {
         let entry = try RosterEntry(bytes: bytes)
         guard entry.number == head.number + 1, entry.previous == head.hash,
-            let author = member(entry.author), author.role == .computer, entry.isSigned(bytes, by: author.signingKey)
+            let author = member(entry.author), author.role.administers, entry.isSigned(bytes, by: author.signingKey)
         else { throw Self.broken }
         switch entry.change {
         case .admit(let member):
@@ -104,8 +98,8 @@ public struct Roster: Sendable {
             members.append(member)
         case .revoke(let id):
             guard let member = member(id) else { throw Self.broken }
-            let computers = members.filter { $0.role == .computer }.count
-            guard member.role != .computer || computers > 1 else { throw Self.broken }
+            let remaining = members.contains { $0.role.administers && $0.id != id }
+            guard remaining else { throw Self.broken }
             members.removeAll { $0.id == id }
             revoked.insert(id)
             former[id] = member
@@ -121,6 +115,11 @@ public struct Roster: Sendable {
     }
 
     public func member(_ id: ItemID) -> RosterMember? { members.first { $0.id == id } }
+
+    /// Whether a phone founded it: its keys are distributed as those of a shared vault (docs/formats.md).
+    public var isPhoneFounded: Bool {
+        entries.first.flatMap(Self.memberAdmitted(by:))?.role == .administrator
+    }
 
     /// Whether the chain has this entry: a device refuses one that does not have the head it kept.
     public func contains(_ head: Head) -> Bool {

@@ -119,7 +119,7 @@ final class MemoryHub: Sendable {
 
         func send(_ request: HubRequest) async throws -> Data {
             try requireReachable()
-            if request.route.access == .device || request.route.access == .computer {
+            if request.route.access == .device || request.route.access == .administrator {
                 guard let device, hub.state.withLock({ $0.devices[device]?.isActive }) == true else {
                     if request.route == .roster, let page = hub.rosterOfRevoked(tokenHash, request) { return page }
                     throw HubError(.unauthorized, "No such token.")

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import HubAPI
 import HubStore
@@ -181,7 +182,7 @@ struct AccessTests {
     @Test func aPendingDeviceAccessesOnlyItself() async throws {
         try await HubUnderTest.run { hub in
             let things = try await things(hub)
-            for role in [HubDeviceRole.companion, .computer] {
+            for role in HubDeviceRole.allCases {
                 let pending = try await hub.pair(with: things.computer, role: role, admit: false)
                 for route in HubRoute.allCases where route.access != .anybody && route != .ownDevice {
                     let answer = try await send(
@@ -196,10 +197,97 @@ struct AccessTests {
     @Test func routesOfOneRoleAreRefusedToTheOther() async throws {
         try await HubUnderTest.run { hub in
             let things = try await things(hub)
-            for route in HubRoute.allCases where route.access == .computer || route.access == .companion {
-                let device = route.access == .computer ? things.phone : things.computer
+            for route in HubRoute.allCases where route.access == .administrator || route.access == .companion {
+                let device = route.access == .administrator ? things.phone : things.computer
                 let answer = try await send(hub, route, try target(route, things, as: device), token: device.token)
                 #expect(answer.error?.code == .forbidden, "\(route)")
+            }
+        }
+    }
+
+    @Test func anAdministratorMayAdmitAndHasWhatAPhoneHas() async throws {
+        try await HubUnderTest.run { hub in
+            let founder = try await hub.found(role: .administrator)
+            let second = try await hub.pair(with: founder, role: .administrator)
+            let computer = try await hub.pair(with: second, role: .computer)
+            let phone = try await hub.pair(with: computer)
+            let entry = PINShareRequest.Entry(verifier: .random(32), share: .random(32), changeHash: .random(32))
+            for device in [founder, second, phone] {
+                let answer = try await hub.request(
+                    .setPINShare, token: device.token,
+                    body: PINShareRequest(entries: Array(repeating: entry, count: PINShareRequest.count)))
+                #expect(answer.status == 204)
+            }
+            let stream = try await EventStream(hub, second)
+            try await stream.wait(for: "live")
+            _ = try await hub.pair(with: founder, admit: false)
+            try await stream.wait(for: "join")
+            try await hub.append(.revoke(device: founder.id), by: second)
+            #expect(try await hub.request(.ownDevice, token: founder.token).status == 401)
+            #expect(try await hub.request(.leave, token: second.token).status == 204)
+        }
+    }
+
+    /// As its role in the household, not as the request has it, decides.
+    @Test func adminRoutesAreRefusedToCompanionsAndToAdministratorsOfOtherHouseholds() async throws {
+        try await HubUnderTest.run { hub in
+            let founder = try await hub.found(role: .administrator)
+            let companion = try await hub.pair(with: founder)
+            let stranger = try await hub.found(role: .administrator)
+            let before = try await hub.store.household(founder.household).rosterNumber
+            for change in [
+                HubAPI.RosterChange.revoke(device: founder.id),
+                .admit(device: .random(), role: .administrator, invitation: .random()),
+            ] {
+                let message = RosterAppendRequest(number: before + 1, entry: Data([1]), change: change)
+                let refused = try await hub.request(.appendToRoster, token: companion.token, body: message)
+                #expect(refused.error?.code == .forbidden)
+            }
+            // The request is about the stranger's own household, which has no such device.
+            let message = RosterAppendRequest(number: 2, entry: Data([1]), change: .revoke(device: founder.id))
+            let refused = try await hub.request(.appendToRoster, token: stranger.token, body: message)
+            #expect(refused.error?.code == .notFound)
+            #expect(try await hub.store.household(founder.household).rosterNumber == before)
+            #expect(try await hub.request(.ownDevice, token: founder.token).status == 200)
+        }
+    }
+
+    @Test func theRoleOfAnEntryIsThatOfTheRequest() async throws {
+        try await HubUnderTest.run { hub in
+            let founder = try await hub.found(role: .administrator)
+            let (id, proof) = (HubID.random(), Data.random(32))
+            let phone = TestDevice(household: founder.household, role: .companion)
+            _ = try await hub.request(
+                .invite, token: founder.token,
+                body: NewInvitationRequest(id: id, proofHash: Data(SHA256.hash(data: proof))))
+            let join = JoinRequest(
+                proof: proof, device: phone.id, role: .companion, tokenHash: phone.tokenHash, sealed: Data([1]))
+            #expect(try await hub.request(.join, [id.description], join).status == 200)
+            func admit(_ role: HubDeviceRole, entry: HubDeviceRole) async throws -> HubUnderTest.Answer {
+                try await hub.request(
+                    .appendToRoster, token: founder.token,
+                    body: RosterAppendRequest(
+                        number: 2, entry: phone.entry(as: entry),
+                        change: .admit(device: phone.id, role: role, invitation: id)))
+            }
+            for (role, entry) in [
+                (HubDeviceRole.administrator, HubDeviceRole.administrator), (.administrator, .companion),
+                (.companion, .administrator), (.computer, .companion),
+            ] {
+                #expect(try await admit(role, entry: entry).error?.code == .badRequest, "\(role), \(entry)")
+            }
+            #expect(try await admit(.companion, entry: .companion).status == 204)
+            let other = TestDevice(household: .random(), role: .administrator)
+            for (role, entry) in [
+                (HubDeviceRole?.none, HubDeviceRole.administrator), (.administrator, .computer),
+                (.companion, .companion),
+            ] {
+                let answer = try await hub.request(
+                    .foundHousehold,
+                    body: NewHouseholdRequest(
+                        household: other.household, device: other.id, entry: other.entry(as: entry),
+                        tokenHash: other.tokenHash, role: role))
+                #expect(answer.error?.code == .badRequest)
             }
         }
     }

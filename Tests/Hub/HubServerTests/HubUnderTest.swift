@@ -173,12 +173,13 @@ final class HubUnderTest: Sendable {
 
     // MARK: Households
 
-    func found(_ household: HubID = .random()) async throws -> TestDevice {
-        let founder = TestDevice(household: household, role: .computer)
+    func found(_ household: HubID = .random(), role: HubDeviceRole = .computer) async throws -> TestDevice {
+        let founder = TestDevice(household: household, role: role)
         let answer = try await request(
             .foundHousehold,
             body: NewHouseholdRequest(
-                household: household, device: founder.id, entry: founder.entry, tokenHash: founder.tokenHash))
+                household: household, device: founder.id, entry: founder.entry, tokenHash: founder.tokenHash,
+                role: role == .computer ? nil : role))
         #expect(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
         return founder
     }
@@ -239,7 +240,11 @@ struct TestDevice: Sendable {
     var id: HubID { HubID(bytes: key.publicKey.id.bytes)! }
 
     /// An entry in the form of a roster's, so that the hub has the key.
-    var entry: Data { Data(Roster(founder: key, boxKey: BoxKeyPair().publicKey, at: 0).entries[0]) }
+    var entry: Data { entry(as: role) }
+
+    func entry(as role: HubDeviceRole) -> Data {
+        Data(Roster(founder: key, boxKey: BoxKeyPair().publicKey, role: role.device, at: 0).entries[0])
+    }
 
     var tokenHash: Data { Data(SHA256.hash(data: token)) }
 

@@ -59,6 +59,22 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
+        func theFounderAndAdmittedDevicesHaveTheirRoles(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = SampleHousehold()
+            var request = household.request
+            request.role = .administrator
+            #expect(try await store.foundHousehold(request))
+            for role in HubDeviceRole.allCases {
+                let admitted = try await household.admitted(to: store, role: role)
+                #expect(try await store.device(tokenHash: admitted.token)?.role == role)
+            }
+            #expect(try await store.device(tokenHash: household.token)?.role == .administrator)
+            #expect(try await store.devices(of: household.id).filter { $0.role == .administrator }.count == 2)
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func onlyADeviceThatJoinedIsAdmittedWithItsRole(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store
@@ -75,7 +91,9 @@ extension Conformance {
             await expectRefusal(.notFound) { try await admit(.random(), .companion, joined.invitation) }
             await expectRefusal(.notFound) { try await admit(joined.device, .companion, .random()) }
             await expectRefusal(.notFound) { try await admit(elsewhere.device, .companion, elsewhere.invitation) }
-            await expectRefusal(.badRequest) { try await admit(joined.device, .computer, joined.invitation) }
+            for role in [HubDeviceRole.computer, .administrator] {
+                await expectRefusal(.badRequest) { try await admit(joined.device, role, joined.invitation) }
+            }
             #expect(try await store.household(household.id).rosterNumber == 1)
             #expect(try await store.device(tokenHash: joined.token)?.state == .pending)
             try await admit(joined.device, .companion, joined.invitation)

@@ -8,6 +8,7 @@ import Testing
 @Suite struct RecordCheckTests {
     private let computer: HouseholdSecrets
     private let phone: HouseholdSecrets
+    private let administrator: HouseholdSecrets
     private let roster: Roster
 
     init() throws {
@@ -23,6 +24,11 @@ import Testing
         let member = RosterMember(
             role: .companion, signingKey: phone.signingKey.publicKey, boxKey: phone.boxKey.publicKey)
         try roster.append(roster.admitting(member, by: key, at: 0))
+        administrator = secrets(DeviceSigningKey(), BoxKeyPair())
+        let second = RosterMember(
+            role: .administrator, signingKey: administrator.signingKey.publicKey,
+            boxKey: administrator.boxKey.publicKey)
+        try roster.append(roster.admitting(second, by: key, at: 0))
         self.roster = roster
     }
 
@@ -48,18 +54,26 @@ import Testing
         for collection in [RecordCollection.keys, .devices, .events, .requests, .intruders] {
             #expect(refusal(record(collection, by: computer)) == nil, "\(collection)")
             #expect(refusal(record(collection, by: phone)) == .wrongWriter, "\(collection)")
+            let isOfAdministrators = collection == .keys || collection == .devices
+            #expect(
+                refusal(record(collection, by: administrator)) == (isOfAdministrators ? nil : .wrongWriter),
+                "\(collection)")
         }
         for collection in [RecordCollection.status, .apps] {
             #expect(refusal(record(collection, by: computer, id: computer.device)) == nil)
             #expect(refusal(record(collection, by: computer)) == .wrongWriter)
             #expect(refusal(record(collection, by: phone, id: phone.device)) == .wrongWriter)
+            #expect(refusal(record(collection, by: administrator, id: administrator.device)) == .wrongWriter)
         }
         for collection in [RecordCollection.notes, .files] {
             #expect(refusal(record(collection, by: computer)) == nil)
             #expect(refusal(record(collection, by: phone)) == nil)
+            #expect(refusal(record(collection, by: administrator)) == nil)
         }
-        #expect(refusal(record(.commands, by: phone)) == nil)
-        #expect(refusal(record(.commands, by: phone, 2)) == .wrongWriter)
+        for phone in [phone, administrator] {
+            #expect(refusal(record(.commands, by: phone)) == nil)
+            #expect(refusal(record(.commands, by: phone, 2)) == .wrongWriter)
+        }
         #expect(refusal(record(.commands, by: computer)) == .wrongWriter)
         #expect(refusal(record(.commands, by: computer, 2)) == nil)
         #expect(refusal(record(.events, by: computer, 2)) == .wrongWriter)

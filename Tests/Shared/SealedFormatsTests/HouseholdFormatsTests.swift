@@ -23,6 +23,38 @@ struct RosterTests {
         #expect(read.head.number == 3)
     }
 
+    @Test func aPhoneFoundsAHouseholdAndItsAdministratorsChangeTheList() throws {
+        let phone = DeviceSigningKey()
+        var roster = Roster(founder: phone, boxKey: BoxKeyPair().publicKey, role: .administrator, at: 1)
+        #expect(roster.isPhoneFounded && !founded().isPhoneFounded)
+        let second = DeviceSigningKey()
+        try roster.append(roster.admitting(member(.administrator, second), by: phone, at: 2))
+        try roster.append(roster.admitting(member(.computer, computer), by: second, at: 3))
+        try roster.append(roster.revoking(phone.publicKey.id, by: computer, at: 4))
+        try roster.append(roster.revoking(computer.publicKey.id, by: second, at: 5))
+        let read = try Roster(entries: roster.entries)
+        #expect(read.members.map(\.id) == [second.publicKey.id] && read.isPhoneFounded)
+    }
+
+    @Test func onlyDevicesThatAdministerChangeTheList() throws {
+        let (phone, companion) = (DeviceSigningKey(), DeviceSigningKey())
+        var roster = Roster(founder: phone, boxKey: BoxKeyPair().publicKey, role: .administrator, at: 1)
+        try roster.append(roster.admitting(member(.companion, companion), by: phone, at: 2))
+        for entry in [
+            roster.admitting(member(.administrator), by: companion, at: 3),
+            roster.revoking(phone.publicKey.id, by: companion, at: 3),
+            // Of another household.
+            roster.admitting(member(.administrator), by: computer, at: 3),
+            // The last device that can admit others.
+            roster.revoking(phone.publicKey.id, by: phone, at: 3),
+        ] {
+            #expect(try refusal { try roster.append(entry) } == .damaged)
+        }
+        #expect(roster.head.number == 2)
+        let begunByCompanion = Roster(founder: companion, boxKey: BoxKeyPair().publicKey, role: .companion, at: 1)
+        #expect(try refusal { try Roster(entries: begunByCompanion.entries) } == .damaged)
+    }
+
     @Test func aRefusedEntryChangesNothing() throws {
         var roster = founded()
         let (stranger, before) = (DeviceSigningKey(), roster.head)
@@ -71,13 +103,13 @@ struct InvitationTests {
         #expect(other.proof != invitation.proof)
     }
 
-    @Test func aLinkStatesWhetherItIsForAPhoneOrAComputer() throws {
-        for role in [DeviceRole.companion, .computer] {
+    @Test func aLinkStatesTheRoleThatItAdmits() throws {
+        for role in DeviceRole.allCases {
             let invitation = Invitation(household: .random(), computer: .random(), role: role)
             let (read, _) = try Invitation.reading(link: invitation.link(hub: "https://hub.example"))
             #expect(read.role == role && read.proof == invitation.proof)
         }
-        let unknown = [3] + [UInt8](repeating: 7, count: 80)
+        let unknown = [4] + [UInt8](repeating: 7, count: 80)
         #expect(try refusal { _ = try Invitation(bytes: unknown) } == .unknownVersion)
     }
 

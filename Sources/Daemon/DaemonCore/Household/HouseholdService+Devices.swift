@@ -30,7 +30,7 @@ extension HouseholdService {
         guard let lastAlert, time.wallClock() - lastAlert >= 60 else { return nil }
         let minute = (lastAlert / 60).rounded(.down) * 60
         let isConfirmed = devices.contains {
-            $0.role == .companion && ($0.isConnected == true || ($0.lastSeen ?? 0) >= minute)
+            $0.role.isCompanion && ($0.isConnected == true || ($0.lastSeen ?? 0) >= minute)
         }
         return isConfirmed ? nil : lastAlert
     }

@@ -17,9 +17,9 @@ extension HouseholdService {
         guard roster.household == joining.stored.household else {
             throw Self.untrusted("The hub returned another household's devices.")
         }
-        guard roster.member(joining.stored.computer)?.role == .computer else {
+        guard roster.member(joining.stored.computer)?.role.administers == true else {
             throw JoiningRefusal(
-                "The computer that showed the link is not in the household any more. Nothing was changed here.")
+                "The device that showed the link is not in the household any more. Nothing was changed here.")
         }
         guard !roster.revoked.contains(joining.own.id) else {
             throw JoiningRefusal(Self.neverComesBack.message)

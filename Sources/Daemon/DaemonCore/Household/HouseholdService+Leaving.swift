@@ -10,7 +10,7 @@ extension HouseholdService {
     /// How long erasing everything waits for the hub.
     private static let patience = Duration.seconds(5)
 
-    /// Leaves the hub. If no other computer remains and the hub can be reached, the household is removed there too, and
+    /// Leaves the hub. If no other device that administers remains and the hub can be reached, the household is removed there too, and
     /// paired devices are disconnected.
     ///
     /// - Returns: a sentence if the hub could not be informed.
@@ -68,14 +68,14 @@ extension HouseholdService {
         return []
     }
 
-    /// Removes this computer from the roster. Without another computer nobody could admit or revoke devices, so the
+    /// Removes this computer from the roster. Without another device that administers nobody could admit or revoke devices, so the
     /// household is removed instead.
     private func notifyHubOfLeaving() async throws {
         let own = signingKey.publicKey.id
         for attempt in 1...3 {
             let roster = try await followRoster()
             let hub = try requireSession().hub
-            guard roster.members.contains(where: { $0.role == .computer && $0.id != own }) else {
+            guard roster.members.contains(where: { $0.role.administers && $0.id != own }) else {
                 return try await hub.removeHousehold()
             }
             let entry = roster.revoking(own, by: signingKey, at: clock / 1_000)

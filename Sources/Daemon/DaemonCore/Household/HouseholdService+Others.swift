@@ -31,7 +31,7 @@ extension HouseholdService {
             let departure = Departure.elsewhere(Set(revoked.map(\.device)), upTo: number)
             try await retryingOnConflict {
                 // A computer never had keys of this one's vaults.
-                if revoked.contains(where: { $0.role == .companion }), try await passcodes.vaultDocument() != nil {
+                if revoked.contains(where: { $0.role.isCompanion }), try await passcodes.vaultDocument() != nil {
                     try await replaceKeysWithoutPasscode(departure)
                 } else {
                     try await replaceStatusKey(departure)
@@ -62,7 +62,7 @@ extension HouseholdService {
         for member in keyHolders where devices.contains(member.id) {
             change.household.append(
                 try await keysRecord(for: member, of: session.secrets, vaultRing: ring ?? KeyRing([])))
-            if ring == nil, member.role == .companion { change.documents[HouseholdDocuments.keysOwed] = [1] }
+            if ring == nil, member.role.isCompanion { change.documents[HouseholdDocuments.keysOwed] = [1] }
         }
         try await store.write(change)
         if !change.household.isEmpty { events.send(.recordsQueued) }

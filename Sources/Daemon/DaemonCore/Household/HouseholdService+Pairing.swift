@@ -21,11 +21,16 @@ extension HouseholdService {
 
     /// - Parameters:
     ///   - address: the hub's address as the other device reaches it; by default the one in the settings.
-    ///   - role: the role of the device to admit.
+    ///   - role: the role of the device to admit. A phone of a household that a phone founded becomes an administrator.
     func makePairing(address: String?, role: DeviceRole = .companion) async throws -> PairingReport {
         let session = try requireSession()
+        let isPhoneFounded = session.roster.isPhoneFounded
+        guard role != .administrator || isPhoneFounded else {
+            throw ControlError(.badRequest, "Only a household that a phone founded has phones that admit devices.")
+        }
         let invitation = Invitation(
-            household: session.roster.household, computer: session.secrets.device, role: role)
+            household: session.roster.household, computer: session.secrets.device,
+            role: role.isCompanion && isPhoneFounded ? .administrator : role)
         do {
             try await session.hub.invite(
                 NewInvitationRequest(
@@ -196,7 +201,7 @@ extension HouseholdService {
             vault: secrets.household, collection: .keys, id: id, revision: try await nextRevision(.keys, id))
         // A computer stores only what it may have while it is locked. A companion has everything behind its own lock.
         let vaultKeys = vaultRing.entries.filter { $0.kind == .vault || $0.kind == .inbox }
-        let ring = try secrets.ring.adding(member.role == .companion ? vaultKeys : [])
+        let ring = try secrets.ring.adding(member.role.isCompanion ? vaultKeys : [])
         let box = try DeviceKeys.seal(ring, as: name, to: member.boxKey)
         return secrets.sign(name, epoch: secrets.epoch, sealed: box)
     }
@@ -215,7 +220,7 @@ extension HouseholdService {
     func sendKeysToAll(_ vaultRing: KeyRing) async throws {
         guard let session else { return }
         var change = StateChange(documents: [HouseholdDocuments.keysOwed: nil])
-        for member in keyHolders where member.role == .companion {
+        for member in keyHolders where member.role.isCompanion {
             change.household.append(try await keysRecord(for: member, of: session.secrets, vaultRing: vaultRing))
         }
         try await store.write(change)

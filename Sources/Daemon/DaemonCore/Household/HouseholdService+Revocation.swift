@@ -92,7 +92,7 @@ extension HouseholdService {
         guard let member = try requireSession().roster.member(device) else {
             throw ControlError(.noSuchItem, "There is no such device; it may have been revoked already.")
         }
-        guard member.role == .companion else {
+        guard member.role.isCompanion else {
             throw ControlError(
                 .notYours, "A computer is revoked at a computer, with the passcode: `applocker devices revoke`.")
         }

@@ -29,7 +29,7 @@ public actor HouseholdService {
     let machineSecret: SecretBytes
     var session: Session? {
         didSet {
-            let companions = session?.roster.members.count { $0.role == .companion } ?? 0
+            let companions = session?.roster.members.count { $0.role.isCompanion } ?? 0
             authorizer.update { $0.companions = companions }
         }
     }
