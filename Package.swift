@@ -227,7 +227,8 @@ targets += module(
 targets += program(
     "applocker-hub", in: .hub,
     [
-        "HubServer", "HubStore", "HubStoreSQLite", "HubStorePostgres", argumentParser, lifecycle,
+        "HubServer", "HubStore", "HubStoreSQLite", "HubStorePostgres", "QRCode", "SealedFormats", argumentParser,
+        lifecycle,
         logging, unixSignals,
     ])
 

@@ -8,6 +8,7 @@ Exits with 1 if something does not open, or opens although it must be refused.""
 
 import base64
 import hashlib
+import hmac
 import json
 import pathlib
 import re
@@ -242,6 +243,21 @@ def read_roster(entries):
         head = hashlib.sha256(fields("applocker/1/roster", signed)).digest()
         household = household or head[:16].hex()
     return household, head.hex(), list(members.values()), sorted(revoked)
+
+
+def read_start_invitation(text, token):
+    """The id and expiry of a link of a hub's operator."""
+    if not re.fullmatch("[A-Za-z0-9_-]{4,128}", text) or len(text) % 4 == 1:
+        raise Refused("malformed", "no link")
+    reader = Reader(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    if reader.number(1) != 1:
+        raise Refused("unknownVersion")
+    one, expires, mac = reader.take(16), reader.number(8), reader.take(32)
+    reader.end()
+    expected = hmac.digest(token.encode(), fields("applocker/1/start", one, number(expires, 8)), "sha256")
+    if not hmac.compare_digest(mac, expected):
+        raise Refused("damaged", "the code")
+    return {"id": one.hex(), "expires": expires}
 
 
 LINK_ROLES = {1: "companion", 2: "computer", 3: "administrator"}

@@ -147,6 +147,11 @@ def invitation(case):
     assert read == {key: case[key] for key in read}
 
 
+def start_invitation(case):
+    read = reader.read_start_invitation(case["text"], case["token"])
+    assert read == {key: case[key] for key in read}
+
+
 def moment(case):
     body = reader.read_envelope(bytes.fromhex(case["envelope"]), case["record"], bytes.fromhex(case["vaultKey"]))
     assert moment_formats.read_moment(body) == case["content"]
@@ -209,6 +214,7 @@ def run():
         roster,
         signed_record,
         invitation,
+        start_invitation,
     ]:
         document = json.loads((FOLDER / f"{'stream' if check is streams else check.__name__}.json").read_text())
         if check is streams:

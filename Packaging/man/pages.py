@@ -127,6 +127,10 @@ FILES = [
 ]
 HUB_FILES = [
     ("/var/lib/applocker-hub", "The hub's state: records that the devices sealed."),
+    (
+        "/var/lib/applocker-hub/registration-token",
+        "The secret with which invitations to found a household are made. A new one makes earlier invitations invalid.",
+    ),
     ("/etc/default/applocker-hub", "HUB_OPTIONS=, the options with which the service starts the hub."),
     ("/usr/share/applocker/web", "The companion, which the hub serves."),
     ("/usr/share/doc/applocker-hub/operations.md", "Running the hub."),
@@ -246,10 +250,14 @@ def hub_page(version, program):
     root = json.loads(dump)["command"]
     out = [
         head("applocker-hub", "8", root["abstract"].rstrip("."), version),
-        ".SH SYNOPSIS\n.B applocker\\-hub\n.RI [ OPTIONS ]",
+        ".SH SYNOPSIS\n.B applocker\\-hub\n.RI [ OPTIONS ]\n.br\n.B applocker\\-hub invite\n.RI [ OPTIONS ]",
         ".SH DESCRIPTION\n" + paragraphs(root.get("discussion") or root["abstract"]),
         ".SH OPTIONS\n" + options(shown(root)),
-        ".SH EXIT STATUS\n0 ended by a signal, 1 could not start or continue, 2 usage error.",
+        ".SH COMMANDS",
+    ]
+    commands(root, ["applocker-hub"], out)
+    out += [
+        ".SH EXIT STATUS\n0 ended by a signal, or invited; 1 could not start or continue, 64 usage error.",
         tail("applocker-hub", "8", HUB_FILES),
     ]
     return "\n".join(out) + "\n"

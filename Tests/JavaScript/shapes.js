@@ -14,11 +14,13 @@ const backup = (name) => of("features/backup/notes-backup.js", name);
 
 /** Types of the same name in Web/types/hub-api.d.ts. */
 const hub = ["BlobState", "HouseholdReport", "HubDevice", "HubDeviceList", "HubDeviceRole", "HubDeviceState",
-    "HubError", "HubErrorBody", "HubGeneration", "HubRecordPage", "HubReport", "HubStreamEvent", "HubWriteAnswer",
-    "HubWriteOutcome", "HubWriteRequest", "InvitationReport", "JoinReport", "JoinRequest", "NewBlobRequest",
+    "HubError", "HubErrorBody", "HubGeneration", "HubRecordPage", "HubRegistration", "HubReport", "HubStreamEvent",
+    "HubWriteAnswer", "HubWriteOutcome", "HubWriteRequest", "InvitationReport", "JoinReport", "JoinRequest",
+    "NewBlobRequest",
     "NewHouseholdRequest", "NewInvitationRequest", "OwnDeviceReport", "PINAttemptRequest", "PINReplaceRequest",
     "PINShareAnswer", "PINShareRequest", "PINShareState", "PushMessageAnswer", "PushMessageRequest",
-    "PushSubscriptionRequest", "RosterAppendRequest", "RosterChange", "RosterPage"];
+    "PushSubscriptionRequest", "RosterAppendRequest", "RosterChange", "RosterPage",
+    "VaultInvitationProof"];
 
 /** @type {Record<string, string>} */
 export const typeOf = {

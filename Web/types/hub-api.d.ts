@@ -4,12 +4,15 @@ declare namespace HubAPI {
     type HubDeviceRole = "computer" | "companion" | "administrator";
     type HubDeviceState = "pending" | "active";
 
+    type HubRegistration = "open" | "invitation" | "closed";
+
     interface HubReport {
         name: string;
         version: string;
         time: number;
         pushKey: string;
         needsRegistrationToken: boolean;
+        registration: HubRegistration;
     }
 
     interface HubError {
@@ -32,6 +35,13 @@ declare namespace HubAPI {
         tokenHash: string;
         registrationToken?: string;
         role?: HubDeviceRole;
+        start?: string;
+        vaultInvitation?: VaultInvitationProof;
+    }
+
+    interface VaultInvitationProof {
+        id: string;
+        proof: string;
     }
 
     /** A run of the hub's store, and the newest sequence number when it began. */

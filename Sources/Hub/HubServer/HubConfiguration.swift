@@ -1,3 +1,5 @@
+import HubAPI
+
 /// An operator's settings of a hub.
 public struct HubConfiguration: Sendable {
     public enum Listener: Equatable, Sendable {
@@ -9,8 +11,18 @@ public struct HubConfiguration: Sendable {
     /// Who may found a household.
     public enum Registration: Equatable, Sendable {
         case open
-        /// Clients with this token, and clients on this machine that connect without a proxy.
+        /// Clients with this token or an invitation, and clients on this machine that connect without a proxy.
         case token(String)
+        /// Clients on this machine that connect without a proxy. As always, also members who create a shared vault.
+        case closed
+
+        var report: HubRegistration {
+            switch self {
+            case .open: .open
+            case .token: .invitation
+            case .closed: .closed
+            }
+        }
     }
 
     /// Files in PEM: the certificate with its chain, and its private key.
@@ -77,6 +89,10 @@ public struct HubLimits: Sendable {
     public var failedTokens = Rate(perSecond: 0.2, burst: 20)
     /// Households founded, and attempts to join, from one address.
     public var arrivals = Rate(perSecond: 0.1, burst: 20)
+    /// Households founded from one address at a hub that is open to all.
+    public var openFoundings = Rate(perSecond: 10.0 / 86_400, burst: 10)
+    /// Households that are not shared vaults; nil: no limit.
+    public var households: Int?
     /// Sealed bytes that a household may store, records and blobs.
     public var quotaBytes: UInt64 = 10 << 30
     /// Connections beyond this wait in the listen queue until others close.

@@ -3,7 +3,6 @@ import Foundation
 import HTTPTypes
 import HubAPI
 import HubStore
-import SealedFormats
 import WebPush
 
 extension HubService {
@@ -36,48 +35,12 @@ extension HubService {
         try .json(
             HubReport(
                 name: "applocker-hub", version: Release.version, time: UInt64(max(0, time.milliseconds())),
-                pushKey: pushKey.publicKey, needsRegistrationToken: needsRegistrationToken(request.client)))
-    }
-
-    private func needsRegistrationToken(_ client: Client) -> Bool {
-        configuration.registration != .open && !client.isLocal
+                pushKey: pushKey.publicKey,
+                needsRegistrationToken: configuration.registration != .open && !request.client.isLocal,
+                registration: configuration.registration.report))
     }
 
     // MARK: Households
-
-    func foundHousehold(_ request: HubRequest) async throws -> HubReply {
-        let message = try request.message(NewHouseholdRequest.self)
-        try Check.bytes(message.tokenHash, 32, "tokenHash")
-        try Check.bytes(message.entry, 1...4_096, "entry")
-        try Self.requireRole(message.founderRole, of: message.device, in: message.entry)
-        guard message.founderRole.administers else {
-            throw HubError(.badRequest, "A companion can't found a household; found it as an administrator.")
-        }
-        try limits.countArrival(request.client)
-        if case .token(let token) = configuration.registration, needsRegistrationToken(request.client),
-            try await !isOfMember(request)
-        {
-            guard let given = message.registrationToken, isSame(Data(given.utf8), Data(token.utf8)) else {
-                try limits.countFailedToken(request.client)
-                throw HubError(
-                    .forbidden, "A new household needs this hub's registration token; its operator has it.")
-            }
-        }
-        let isNew = try await metrics.timing("found") { try await store.foundHousehold(message) }
-        if isNew, let days = configuration.eventDays {
-            try await store.changeHousehold(message.household, eventDays: days)
-        }
-        return try .json(
-            OwnDeviceReport(
-                device: message.device, household: message.household, role: message.founderRole, state: .active))
-    }
-
-    /// Whether the request is from an active device of a household on this hub. Such a device may found another one: a
-    /// shared vault.
-    private func isOfMember(_ request: HubRequest) async throws -> Bool {
-        guard let token = HubResponder.bearerToken(request.headers) else { return false }
-        return try await lookUp(token: token, from: request.client)?.state == .active
-    }
 
     func household(_ request: HubRequest) async throws -> HubReply {
         let stored = try await store.household(request.knownDevice().household)
@@ -155,15 +118,6 @@ extension HubService {
         try await store.appendToRoster(message, of: device.household)
         if let revoked = message.change.revoked { streams.end(device: revoked, of: device.household) }
         return .done
-    }
-
-    /// The devices go by the entry and the hub by the request, so both have to agree. An entry that can't be read is left
-    /// to the devices, which refuse it.
-    private static func requireRole(_ role: HubDeviceRole, of device: HubID, in entry: Data) throws {
-        guard let member = Roster.memberAdmitted(by: [UInt8](entry)) else { return }
-        guard member.id.bytes == device.bytes, HubDeviceRole(member.role) == role else {
-            throw HubError(.badRequest, "The entry admits another device, or in another role, than the request.")
-        }
     }
 
     func invite(_ request: HubRequest) async throws -> HubReply {

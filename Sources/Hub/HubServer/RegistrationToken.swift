@@ -6,11 +6,13 @@ import HubAPI
 public enum RegistrationToken {
     /// Reads the token, or creates one of 24 random bytes at the first start.
     ///
+    /// - Parameter creates: whether one is created where there is none.
     /// - Throws: `RegistrationTokenError` if other users can access the file or it can't be written.
-    public static func load(path: String) throws -> String {
+    public static func load(path: String, creates: Bool = true) throws -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard file >= 0 else {
             guard errno == ENOENT else { throw failure(path) }
+            guard creates else { throw RegistrationTokenError.absent(path) }
             return try create(path)
         }
         defer { close(file) }
@@ -45,11 +47,14 @@ public enum RegistrationToken {
 
 public enum RegistrationTokenError: Error, Equatable, Sendable, CustomStringConvertible {
     case unsafe(String)
+    case absent(String)
     case tooShort(String)
     case unusable(path: String, cause: String)
 
     public var description: String {
         switch self {
+        case .absent(let path):
+            "\(path) doesn't exist: the hub has not been started there yet, or anybody may found a household at it."
         case .unsafe(let path):
             "\(path) can be read by others, or belongs to another user: its token may be known. Remove it, and start again."
         case .tooShort(let path):

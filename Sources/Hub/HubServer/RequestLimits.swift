@@ -12,6 +12,7 @@ final class RequestLimits: Sendable {
     private let householdBytes: RateLimiter<HubID>
     private let failedTokens: RateLimiter<[UInt8]>
     private let arrivals: RateLimiter<[UInt8]>
+    private let openFoundings: RateLimiter<[UInt8]>
     /// Hashes of tokens that were valid when they were last used.
     private let good = Mutex<Set<Data>>([])
     private let time: any HubTime
@@ -25,6 +26,7 @@ final class RequestLimits: Sendable {
         householdBytes = RateLimiter(limits.householdBytes)
         failedTokens = RateLimiter(limits.failedTokens)
         arrivals = RateLimiter(limits.arrivals)
+        openFoundings = RateLimiter(limits.openFoundings)
         self.time = time
         self.metrics = metrics
     }
@@ -48,6 +50,11 @@ final class RequestLimits: Sendable {
 
     func countArrival(_ client: Client) throws {
         try check(arrivals.take(client.countedAs, at: time.elapsed()), "arrivals")
+    }
+
+    /// Counts a household that anybody may found.
+    func countOpenFounding(_ client: Client) throws {
+        try check(openFoundings.take(client.countedAs, at: time.elapsed()), "foundings")
     }
 
     // MARK: Tokens

@@ -10,6 +10,18 @@ extension HubError {
     package static var invitationIsOver: HubError {
         HubError(.gone, "This invitation has expired; create a new code on the device that invites.")
     }
+    package static var startIsUsed: HubError {
+        HubError(.gone, "This start link was used already; ask the hub's operator for another one.")
+    }
+    package static var startIsOver: HubError {
+        HubError(.gone, "This start link has expired; ask the hub's operator for another one.")
+    }
+    package static var invitationHasFounded: HubError {
+        HubError(.gone, "A household was founded with this invitation already; ask for another one.")
+    }
+    package static func tooManyHouseholds(_ maximum: Int) -> HubError {
+        HubError(.forbidden, "This hub has \(maximum) households, which is all that its operator allows.")
+    }
     package static var invitationExists: HubError {
         HubError(.conflict, "An invitation with this id exists already; use another id.")
     }

@@ -10,9 +10,11 @@ public import HubAPI
 public protocol HubStore: Sendable {
     // MARK: Households and devices
 
+    /// Founds a household, and uses up the invitation in the same transaction.
     /// - Returns: false if the same device founded this household with this token before.
-    /// - Throws: `conflict` if the household or the device exists otherwise.
-    func foundHousehold(_ request: NewHouseholdRequest) async throws -> Bool
+    /// - Throws: `conflict` if the household or the device exists otherwise; `gone` for an invitation that has expired or
+    ///   was used; `notFound` for an unknown one; `forbidden` beyond the limit of households.
+    func foundHousehold(_ request: NewHouseholdRequest, _ terms: FoundingTerms) async throws -> Bool
     /// The device with this token. Called for every request, and cached if the store is sure of it; `lastSeen` may then
     /// be older.
     /// - Parameter hash: SHA-256 of the token, 32 bytes.

@@ -3,11 +3,11 @@ public import HubAPI
 public import HubStore
 
 extension PostgresHubStore {
-    public func foundHousehold(_ request: NewHouseholdRequest) async throws -> Bool {
+    public func foundHousehold(_ request: NewHouseholdRequest, _ terms: FoundingTerms) async throws -> Bool {
         try await pool.transaction { connection in
             let new = try connection.query(
-                "INSERT INTO household (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING number",
-                [.id(request.household)])
+                "INSERT INTO household (id, is_main) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING number",
+                [.id(request.household), .flag(terms.isMain)])
             guard let number = new.first?.integer(0) else {
                 let known = try connection.query(
                     """
@@ -23,6 +23,8 @@ extension PostgresHubStore {
                 return false
             }
             try Self.requireUnknown(request.device, tokenHash: request.tokenHash, connection)
+            if terms.isMain, let maximum = terms.maximumMain { try Self.requireAtMost(maximum, connection) }
+            if let invitation = terms.invitation { try Self.use(invitation, at: terms.time, connection) }
             try connection.query(
                 "INSERT INTO device (id, household, token_hash, role, state) VALUES ($1, $2, $3, $4, 'active')",
                 [
@@ -33,6 +35,40 @@ extension PostgresHubStore {
                 "INSERT INTO roster (household, number, entry) VALUES ($1, 1, $2)",
                 [.integer(number), .bytes(request.entry)])
             return true
+        }
+    }
+
+    /// Counts the new household too. Two that are founded at once would not count each other, so they take turns.
+    private static func requireAtMost(_ maximum: Int, _ connection: PostgresConnection) throws {
+        try connection.query("SELECT pg_advisory_xact_lock($1)", [.integer(foundingLock)])
+        let count = try connection.query("SELECT count(*) FROM household WHERE is_main").first?.integer(0) ?? 0
+        guard count <= maximum else { throw HubError.tooManyHouseholds(maximum) }
+    }
+
+    /// The key of an advisory lock; any number that nothing else uses.
+    private static let foundingLock: Int64 = 0x6170_706c_6f63_6b66
+
+    private static func use(
+        _ invitation: FoundingTerms.Invitation, at time: Int64, _ connection: PostgresConnection
+    ) throws {
+        switch invitation {
+        case .start(let id, let expires):
+            guard expires > time else { throw HubError.startIsOver }
+            try connection.query("DELETE FROM used_start WHERE expires <= $1", [.integer(time)])
+            // Waits for a transaction that uses the same one.
+            let used = try connection.query(
+                "INSERT INTO used_start (id, expires) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
+                [.id(id), .integer(expires)])
+            if used.changed == 0 { throw HubError.startIsUsed }
+        case .household(let id, let proofHash):
+            let row = try connection.query(
+                Self.invitationColumns + " WHERE invitation.id = $1 AND proof_hash = $2 FOR UPDATE OF invitation",
+                [.id(id), .bytes(proofHash)]
+            ).first
+            guard let row else { throw HubError.noSuchInvitation }
+            try Self.invitation(row).requireFounding(
+                isWithdrawn: row.flag(4), hasFounded: row.flag(10), at: time)
+            try connection.query("UPDATE invitation SET has_founded = true WHERE id = $1", [.id(id)])
         }
     }
 

@@ -32,13 +32,13 @@ extension PostgresHubStore {
         }
     }
 
-    private static let invitationColumns = """
+    static let invitationColumns = """
         SELECT invitation.id, household.id, inviter, expires, withdrawn, device, role, token_hash, sealed,
-            household.number
+            household.number, has_founded
         FROM invitation JOIN household ON household.number = invitation.household
         """
 
-    private static func invitation(_ row: PostgresRow) throws -> StoredInvitation {
+    static func invitation(_ row: PostgresRow) throws -> StoredInvitation {
         var join: JoinRequest?
         if let role = row.text(6).flatMap({ HubDeviceRole(rawValue: $0) }) {
             join = JoinRequest(

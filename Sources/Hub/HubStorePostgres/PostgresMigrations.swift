@@ -4,7 +4,9 @@ import HubStore
 /// Migrates the tables, one hub at a time.
 enum PostgresMigrations {
     /// Migrations are never edited once released, only added; a database's version is their number.
-    private static let all = [households + records + shares, revokedTokens, blobUploadersAndRecordSizes]
+    private static let all = [
+        households + records + shares, revokedTokens, blobUploadersAndRecordSizes, foundingInvitations,
+    ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
 
@@ -47,6 +49,14 @@ enum PostgresMigrations {
         DROP INDEX record_tombstone;
         UPDATE household SET bytes = bytes + 512 *
             (SELECT count(*) FROM record WHERE record.household = household.number);
+        """
+
+    /// Which of them were used, and which households are shared vaults. Households that exist count as none.
+    private static let foundingInvitations = """
+        CREATE TABLE used_start (id uuid PRIMARY KEY, expires bigint NOT NULL);
+        CREATE INDEX used_start_expires ON used_start (expires);
+        ALTER TABLE invitation ADD COLUMN has_founded boolean NOT NULL DEFAULT false;
+        ALTER TABLE household ADD COLUMN is_main boolean NOT NULL DEFAULT true;
         """
 
     private static let households = """

@@ -34,7 +34,7 @@ extension SQLiteHubStore {
         ])
     }
 
-    public func foundHousehold(_ request: NewHouseholdRequest) async throws -> Bool {
+    public func foundHousehold(_ request: NewHouseholdRequest, _ terms: FoundingTerms) async throws -> Bool {
         try await write { database, effects in
             let known = try Row.fetchOne(
                 database,
@@ -50,7 +50,13 @@ extension SQLiteHubStore {
                 return false
             }
             try Self.requireUnknown(request.device, tokenHash: request.tokenHash, in: database)
-            try database.execute(sql: "INSERT INTO household (id) VALUES (?)", arguments: [request.household])
+            if terms.isMain, let maximum = terms.maximumMain {
+                let count = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM household WHERE is_main") ?? 0
+                guard count < maximum else { throw HubError.tooManyHouseholds(maximum) }
+            }
+            if let invitation = terms.invitation { try Self.use(invitation, at: terms.time, in: database) }
+            try database.execute(
+                sql: "INSERT INTO household (id, is_main) VALUES (?, ?)", arguments: [request.household, terms.isMain])
             let number = database.lastInsertedRowID
             try database.execute(
                 sql: """
@@ -61,6 +67,27 @@ extension SQLiteHubStore {
                 arguments: [number, request.entry])
             effects.devicesChanged = true
             return true
+        }
+    }
+
+    private static func use(
+        _ invitation: FoundingTerms.Invitation, at time: Int64, in database: Database
+    ) throws {
+        switch invitation {
+        case .start(let id, let expires):
+            guard expires > time else { throw HubError.startIsOver }
+            try database.execute(sql: "DELETE FROM used_start WHERE expires <= ?", arguments: [time])
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO used_start (id, expires) VALUES (?, ?)", arguments: [id, expires])
+            if database.changesCount == 0 { throw HubError.startIsUsed }
+        case .household(let id, let proofHash):
+            let row = try Row.fetchOne(
+                database, sql: Self.invitationColumns + " WHERE invitation.id = ? AND proof_hash = ?",
+                arguments: [id, proofHash])
+            guard let row else { throw HubError.noSuchInvitation }
+            try Self.invitation(row).requireFounding(
+                isWithdrawn: row["withdrawn"], hasFounded: row["has_founded"], at: time)
+            try database.execute(sql: "UPDATE invitation SET has_founded = 1 WHERE id = ?", arguments: [id])
         }
     }
 

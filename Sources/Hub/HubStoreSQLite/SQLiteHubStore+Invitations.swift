@@ -37,7 +37,7 @@ extension SQLiteHubStore {
             sql: "DELETE FROM invitation WHERE household = ? AND expires < ?", arguments: [household, time])
     }
 
-    private static func invitation(_ row: Row) -> StoredInvitation {
+    static func invitation(_ row: Row) -> StoredInvitation {
         var join: JoinRequest?
         if let device: HubID = row["device"], let role = HubDeviceRole(rawValue: row["role"] ?? "") {
             join = JoinRequest(
@@ -47,7 +47,7 @@ extension SQLiteHubStore {
             id: row["id"], household: row["household_id"], inviter: row["inviter"], expires: row["expires"], join: join)
     }
 
-    private static let invitationColumns = """
+    static let invitationColumns = """
         SELECT invitation.*, household.id AS household_id FROM invitation
         JOIN household ON household.number = invitation.household
         """

@@ -13,8 +13,17 @@ extension SQLiteHubStore {
         migrator.registerMigration("3: who began a blob, and the size of records") {
             try $0.execute(sql: blobUploadersAndRecordSizes)
         }
+        migrator.registerMigration("4: invitations to found a household") { try $0.execute(sql: foundingInvitations) }
         return migrator
     }
+
+    /// Which of them were used, and which households are shared vaults. Households that exist count as none.
+    private static let foundingInvitations = """
+        CREATE TABLE used_start (id BLOB NOT NULL PRIMARY KEY, expires INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX used_start_expires ON used_start (expires);
+        ALTER TABLE invitation ADD COLUMN has_founded INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE household ADD COLUMN is_main INTEGER NOT NULL DEFAULT 1;
+        """
 
     /// Tombstones are kept and counted; no query needs their time any more.
     private static let blobUploadersAndRecordSizes = """

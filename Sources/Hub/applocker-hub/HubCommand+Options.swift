@@ -34,6 +34,9 @@ extension HubCommand {
         for count in [connections, connectionsPerAddress].compactMap({ $0 }) where !(1...1 << 24).contains(count) {
             throw ValidationError("--connections and --connections-per-address take 1 to \(1 << 24).")
         }
+        if let households, !(1...1 << 30).contains(households) {
+            throw ValidationError("--households takes 1 to \(1 << 30).")
+        }
         _ = try listener()
         _ = try proxies()
     }
@@ -41,6 +44,7 @@ extension HubCommand {
     func configuration(_ directory: HubDirectory) throws -> HubConfiguration {
         var limits = HubLimits()
         limits.quotaBytes = quota.bytes
+        limits.households = households
         func set(_ rate: WritableKeyPath<HubLimits, HubLimits.Rate>, _ perSecond: Double?) {
             guard let perSecond else { return }
             limits[keyPath: rate] = .init(perSecond: perSecond, burst: max(10, perSecond * 10))
@@ -58,12 +62,19 @@ extension HubCommand {
         return HubConfiguration(
             listener: try listener(),
             certificate: certificate.flatMap { chain in key.map { .init(chainPath: chain, keyPath: $0) } },
-            registration: registration == .open
-                ? .open : .token(try RegistrationToken.load(path: directory.registrationToken)),
+            registration: try permission(directory),
             trustedProxies: try proxies(),
             metricsToken: try metricsTokenFile.map { try RegistrationToken.load(path: $0) },
             webDirectory: web == "none" ? nil : web ?? InstalledCompanion.directory(), eventDays: eventDays,
             limits: limits, push: push)
+    }
+
+    private func permission(_ directory: HubDirectory) throws -> HubConfiguration.Registration {
+        switch registration {
+        case .open: .open
+        case .closed: .closed
+        case .token: .token(try RegistrationToken.load(path: directory.registrationToken))
+        }
     }
 
     func listener() throws -> HubConfiguration.Listener {

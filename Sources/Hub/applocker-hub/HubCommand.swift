@@ -29,12 +29,14 @@ struct HubCommand: AsyncParsableCommand {
 
               applocker-hub --state DIR --trusted-proxy 127.0.0.1
 
-            New households can be created from this machine. From another machine they need the token in DIR/registration-token: applocker hub connect URL asks for it. SIGTERM stops it gracefully, SIGHUP reloads certificate and companion.
-            """)
+            New households can be founded from this machine. From another machine they need an invitation,
 
-    @Option(
-        help: "The hub's directory: hub.sqlite, blobs/, registration-token. Only its user may enter it (mode 0700).")
-    var state: String
+              applocker-hub invite --state DIR --address https://hub.example
+
+            which prints a link for a phone or a computer; or the token in DIR/registration-token, for which applocker hub connect URL asks. SIGTERM stops the hub gracefully, SIGHUP reloads certificate and companion.
+            """, subcommands: [InviteCommand.self])
+
+    @OptionGroup var stateOption: StateOption
 
     @Option(help: "Where to listen: HOST:PORT, [IPv6]:PORT, or unix:PATH.")
     var listen = "127.0.0.1:8440"
@@ -54,7 +56,8 @@ struct HubCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            Who may create a household from another machine: token (holders of the registration token) or open (anybody).
+            Who may found a household from another machine: token (holders of the registration token or of an invitation),
+            open (anybody) or closed (nobody).
             """)
     var registration = Registration.token
 
@@ -76,6 +79,9 @@ struct HubCommand: AsyncParsableCommand {
 
     @Option(help: "Quota of a household: 500M, 10G.")
     var quota = ByteCount(bytes: 10 << 30)
+
+    @Option(help: "The most households, not counting shared vaults. By default there is no limit.")
+    var households: Int?
 
     @Option(help: "Requests a second of one household; 0: no limit.")
     var householdRate: Double?
@@ -101,7 +107,7 @@ struct HubCommand: AsyncParsableCommand {
     @Option(help: "What to log: debug, info (every request), notice, warning, error.")
     var log = LogLevel.notice
 
-    enum Registration: String, ExpressibleByArgument { case token, open }
+    enum Registration: String, ExpressibleByArgument { case token, open, closed }
 
     enum LogLevel: String, ExpressibleByArgument { case debug, info, notice, warning, error }
 
@@ -120,6 +126,9 @@ struct HubCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         umask(0o077)
         raiseDescriptorLimit()
+        guard let state = stateOption.state else {
+            throw ValidationError("Name the hub's directory: --state DIR. Run applocker-hub --help for an explanation.")
+        }
         let directory = try HubDirectory(path: state)
         let level = Logger.Level(rawValue: log.rawValue) ?? .notice
         let logger = Logger(label: "hub") { HubLogHandler(label: $0, level: level) }

@@ -7,13 +7,28 @@ struct HubDirectory {
     /// Creates it if it is absent, with mode 0700.
     /// - Throws: `HubDirectoryError` if other users may access it, or another user owns it.
     init(path: String) throws {
-        self.path = path
         if mkdir(path, 0o700) != 0, errno != EEXIST {
             throw HubDirectoryError.unusable(path: path, cause: String(cString: strerror(errno)))
         }
+        try self.init(existing: path)
+    }
+
+    /// - Parameter becomesOwner: root becomes the directory's owner for the rest of the process: what root wrote there, the
+    ///   hub could not read, and what the hub's user put there must not lead root elsewhere.
+    /// - Throws: as `init(path:)`, also if it is absent.
+    init(existing path: String, becomesOwner: Bool = false) throws {
+        self.path = path
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        guard stat(path, &status) == 0 else {
+            throw HubDirectoryError.unusable(path: path, cause: String(cString: strerror(errno)))
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
             throw HubDirectoryError.unusable(path: path, cause: "it is not a directory")
+        }
+        if becomesOwner, geteuid() == 0, status.st_uid != 0 {
+            guard setgroups(0, nil) == 0, setgid(status.st_gid) == 0, setuid(status.st_uid) == 0 else {
+                throw HubDirectoryError.foreign(path: path)
+            }
         }
         guard status.st_uid == geteuid() else { throw HubDirectoryError.foreign(path: path) }
         guard status.st_mode & 0o077 == 0 else {
@@ -24,6 +39,8 @@ struct HubDirectory {
     var database: String { path + "/hub.sqlite" }
     var blobs: String { path + "/blobs" }
     var registrationToken: String { path + "/registration-token" }
+    /// The hub's address as phones open it, of the last `applocker-hub invite --address`.
+    var address: String { path + "/address" }
 }
 
 /// Why a state directory is not used.

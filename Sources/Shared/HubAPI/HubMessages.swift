@@ -9,15 +9,30 @@ public struct HubReport: Codable, Sendable {
     public var time: UInt64
     /// VAPID (RFC 8292) public key, base64url without padding, 65 bytes X9.63.
     public var pushKey: String
-    /// Whether a new household needs the operator's registration token from this client.
+    /// Whether a new household needs the operator's registration token, or an invitation, from this client.
     public var needsRegistrationToken: Bool
-    public init(name: String, version: String, time: UInt64, pushKey: String, needsRegistrationToken: Bool) {
+    /// Who may found a household from another machine.
+    public var registration: HubRegistration
+    public init(
+        name: String, version: String, time: UInt64, pushKey: String, needsRegistrationToken: Bool,
+        registration: HubRegistration
+    ) {
         self.name = name
         self.version = version
         self.time = time
         self.pushKey = pushKey
         self.needsRegistrationToken = needsRegistrationToken
+        self.registration = registration
     }
+}
+
+/// Who may found a household at a hub, other than clients on its machine and members who create a shared vault.
+public enum HubRegistration: String, CaseIterable, Codable, Sendable {
+    case open
+    /// Holders of the registration token, of a start link, or of an invitation to a household here.
+    case invitation
+    /// Nobody.
+    case closed
 }
 
 public enum HubDeviceRole: String, CaseIterable, Codable, Sendable {
@@ -43,9 +58,13 @@ public struct NewHouseholdRequest: Codable, Sendable {
     public var registrationToken: String?
     /// The founder's role, one that administers. Absent: a computer.
     public var role: HubDeviceRole?
+    /// The part after `#start=` of a link that the hub's operator made.
+    public var start: String?
+    /// An invitation of a household at this hub, which admits one founder too.
+    public var vaultInvitation: VaultInvitationProof?
     public init(
         household: HubID, device: HubID, entry: Data, tokenHash: Data, registrationToken: String? = nil,
-        role: HubDeviceRole? = nil
+        role: HubDeviceRole? = nil, start: String? = nil, vaultInvitation: VaultInvitationProof? = nil
     ) {
         self.household = household
         self.device = device
@@ -53,6 +72,19 @@ public struct NewHouseholdRequest: Codable, Sendable {
         self.tokenHash = tokenHash
         self.registrationToken = registrationToken
         self.role = role
+        self.start = start
+        self.vaultInvitation = vaultInvitation
+    }
+}
+
+/// That a device has the link of an invitation.
+public struct VaultInvitationProof: Codable, Equatable, Sendable {
+    public var id: HubID
+    /// 32 bytes, as in `JoinRequest`.
+    public var proof: Data
+    public init(id: HubID, proof: Data) {
+        self.id = id
+        self.proof = proof
     }
 }
 

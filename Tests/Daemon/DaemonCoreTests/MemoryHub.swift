@@ -171,7 +171,9 @@ final class MemoryHub: Sendable {
         switch request.route {
         case .hub:
             return try encode(
-                HubReport(name: "applocker-hub", version: "test", time: 0, pushKey: "", needsRegistrationToken: false))
+                HubReport(
+                    name: "applocker-hub", version: "test", time: 0, pushKey: "", needsRegistrationToken: false,
+                    registration: .open))
         case .foundHousehold: try found(body())
         case .household:
             let (sequence, count, generations) = state.withLock { ($0.sequence, $0.records.count, $0.generations) }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import Foundation
 import Glibc
+import HubAPI
 import NIOCore
 import NIOHTTP1
 import SystemTestSupport
@@ -91,7 +92,7 @@ struct HubProgramTests {
         for arguments in [
             ["--listen", "nowhere"], ["--certificate", "a.pem"], ["--trusted-proxy", "10.0.0.0/99"],
             ["--event-days", "0"], ["--household-rate", "nan"], ["--device-rate", "1e308"], ["--connections", "0"],
-            ["--quota", "lots"],
+            ["--quota", "lots"], ["--households", "0"], ["--registration", "anybody"],
         ] {
             let run = try await ChildProcess.run(
                 BuiltProducts.path("applocker-hub"), ["--state", directory.path("hub")] + arguments)
@@ -112,6 +113,77 @@ struct HubProgramTests {
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o660)
             kill(child.pid, SIGKILL)
             _ = try await child.wait()
+        }
+    }
+
+    @Test func anInvitationOfTheProgramFoundsAHouseholdOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let state = directory.path("hub")
+        func invite(
+            _ arguments: String...
+        ) async throws -> (exit: ChildProcess.Exit, output: String, errorOutput: String) {
+            try await ChildProcess.run(
+                BuiltProducts.path("applocker-hub"), ["invite", "--state", state] + arguments)
+        }
+        let absent = try await invite("--address", "https://hub.example")
+        #expect(absent.exit == .code(1) && absent.errorOutput.contains(state), "\(absent.errorOutput)")
+        let child = try start(state, "--trusted-proxy", "127.0.0.1")
+        let port = try #require(await port(child))
+        let unknown = try await invite("--json")
+        #expect(unknown.exit == .code(1) && unknown.errorOutput.contains("--address"), "\(unknown.errorOutput)")
+        let shown = try await invite("--address", "HTTPS://Hub.Example/")
+        #expect(shown.exit == .code(0), "\(shown.errorOutput)")
+        #expect(shown.output.contains("█") && shown.output.contains("https://hub.example/#start="))
+
+        struct Printed: Decodable {
+            let link: String
+            let address: String
+            let expires: Double
+        }
+        // The address is remembered.
+        let json = try await invite("--json", "--hours", "2")
+        let printed = try JSONDecoder().decode(Printed.self, from: Data(json.output.utf8))
+        #expect(printed.address == "https://hub.example")
+        #expect(abs(printed.expires - Date().timeIntervalSince1970 - 7_200) < 120)
+        let text = try #require(printed.link.split(separator: "#start=").last)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        var statuses: [UInt] = []
+        for _ in 0..<2 {
+            let phone = TestDevice(household: .random(), role: .administrator)
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/v1/households")
+            request.method = .POST
+            request.headers.add(name: "X-Forwarded-For", value: "8.8.8.8")
+            request.body = .bytes(
+                try JSONEncoder().encode(
+                    NewHouseholdRequest(
+                        household: phone.household, device: phone.id, entry: phone.entry, tokenHash: phone.tokenHash,
+                        role: .administrator, start: String(text))))
+            let answer = try await client.execute(request, timeout: .seconds(60))
+            _ = try await answer.body.collect(upTo: 4_096)
+            statuses.append(answer.status.code)
+        }
+        #expect(statuses == [200, 410])
+        try await client.shutdown()
+        kill(child.pid, SIGTERM)
+        #expect(try await child.wait() == .code(0))
+    }
+
+    @Test func addressesThatNoPhoneCanOpenAreRefused() async throws {
+        let directory = try TemporaryDirectory()
+        for address in [
+            "hub.example", "http://hub.example", "https://", "https://hub.example/path", "https://a:b@hub.example",
+            "https://hub.example/?a", "https://hub.example/#pair=", "ftp://hub.example", "https://hub.exam ple", "",
+        ] {
+            let run = try await ChildProcess.run(
+                BuiltProducts.path("applocker-hub"),
+                ["invite", "--state", directory.path("hub"), "--address", address])
+            #expect(run.exit == .code(64) && run.errorOutput.contains("--address"), "\(address): \(run.errorOutput)")
+        }
+        for hours in ["0", "721", "x"] {
+            let run = try await ChildProcess.run(
+                BuiltProducts.path("applocker-hub"),
+                ["invite", "--state", directory.path("hub"), "--address", "https://hub.example", "--hours", hours])
+            #expect(run.exit == .code(64))
         }
     }
 

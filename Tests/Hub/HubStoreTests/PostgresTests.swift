@@ -103,7 +103,7 @@ import Testing
         server.discard(database)
     }
 
-    @Test func aDatabaseOfThePreviousVersionCountsItsRecords() async throws {
+    @Test func aDatabaseOfAnEarlierVersionCountsItsRecords() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
         let store = try await open(database)
@@ -114,6 +114,9 @@ import Testing
             ALTER TABLE blob DROP COLUMN begun_by;
             CREATE INDEX record_tombstone ON record (household, written) WHERE sealed IS NULL;
             UPDATE household SET bytes = 100 + 5;
+            DROP TABLE used_start;
+            ALTER TABLE invitation DROP COLUMN has_founded;
+            ALTER TABLE household DROP COLUMN is_main;
             UPDATE hub_version SET version = 2;
             """)
         let reopened = try await open(database)

@@ -56,7 +56,7 @@ import Testing
         try await reopened.close()
     }
 
-    @Test func aFileOfThePreviousVersionCountsItsRecords() async throws {
+    @Test func aFileOfAnEarlierVersionCountsItsRecords() async throws {
         let store = try SQLiteHubStore(path: path)
         let upload = try await UploadOfTheVersionBefore.begun(in: store)
         try await DatabaseQueue(path: path).write { database in
@@ -65,7 +65,10 @@ import Testing
                     ALTER TABLE blob DROP COLUMN begun_by;
                     CREATE INDEX record_tombstone ON record (household, written) WHERE sealed IS NULL;
                     UPDATE household SET bytes = 100 + 5;
-                    DELETE FROM grdb_migrations WHERE identifier LIKE '3:%';
+                    DROP TABLE used_start;
+                    ALTER TABLE invitation DROP COLUMN has_founded;
+                    ALTER TABLE household DROP COLUMN is_main;
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '3:%' OR identifier LIKE '4:%';
                     """)
         }
         let reopened = try SQLiteHubStore(path: path)
