@@ -7,7 +7,7 @@ import json
 
 from make_sealed_vectors import FOLDER, fixed, flipped, ident, record, replaced, write
 from make_signed_vectors import point, scalar, signature
-from sealed_formats import ZERO, fields, gcm_seal, hkdf, number, pad, record_fields
+from sealed_formats import CROCKFORD, ZERO, fields, gcm_seal, hkdf, number, pad, record_fields
 
 
 def device(label):
@@ -368,7 +368,84 @@ def start_invitations():
     write("start_invitation.json", opens, cases)
 
 
+def code_text(secret):
+    """Four groups of four digits, each with its check digit."""
+    value = int.from_bytes(secret)
+    typed = "".join(CROCKFORD[value >> shift & 31] for shift in range(75, -1, -5))
+    groups = [typed[start : start + 4] for start in range(0, 16, 4)]
+
+    def check(index, group):
+        return CROCKFORD[hashlib.sha256(fields("applocker/1/pair-code-check", bytes([index]), group)).digest()[0] >> 3]
+
+    return "-".join(group + check(index, group.encode()) for index, group in enumerate(groups))
+
+
+def pairing_codes():
+    household, computer = (bytes.fromhex(ident(name)) for name in ("household", "computer"))
+
+    def sealed(code, version=1, body=None, label=b"applocker/1/pair-details"):
+        one = hkdf(code, b"", b"applocker/1/pair-code-id", 16)
+        secret = hkdf(code, b"", b"applocker/1/pair-code-secret", 32)
+        details = bytes([version]) + household + computer if body is None else body
+        return gcm_seal(hkdf(secret, b"", label, 32), ZERO, details, fields("applocker/1/pair-details", one)).hex()
+
+    def case(label, typed, details, **more):
+        return {"name": label, "typed": typed, "details": details, **more}
+
+    def opening(label, code, role, version, typed=None):
+        text = code_text(code)
+        return case(
+            label,
+            typed(text) if typed else text,
+            sealed(code, version),
+            code=code.hex(),
+            text=text,
+            invitation=hkdf(code, b"", b"applocker/1/pair-code-id", 16).hex(),
+            secret=hkdf(code, b"", b"applocker/1/pair-code-secret", 32).hex(),
+            role=role,
+            household=household.hex(),
+            computer=computer.hex(),
+        )
+
+    code = fixed("pairing code", 10)
+    digits = bytes.fromhex("004420c4110043041041")
+    opens = [
+        opening("a phone", code, "companion", 1),
+        opening("an administrator", fixed("another pairing code", 10), "administrator", 3),
+        opening("zeros", bytes(10), "companion", 1),
+        opening("ones", b"\xff" * 10, "companion", 1),
+        opening(
+            "in lower case, with spaces", code, "companion", 1, lambda text: f" {text.lower()} ".replace("-", "  ")
+        ),
+        opening("without dashes", code, "companion", 1, lambda text: text.replace("-", "")),
+        opening(
+            "O for 0, I and l for 1", digits, "companion", 1, lambda text: text.replace("0", "O").replace("1", "l", 2)
+        ),
+    ]
+    text, good = code_text(code), sealed(code)
+    groups = text.split("-")
+    other = CROCKFORD[(CROCKFORD.index(text[2]) + 1) % 32]
+    cases = [
+        case("nothing", "", good, error="malformed"),
+        case("a digit less", text[:-1], good, error="malformed"),
+        case("a group less", "-".join(groups[:3]), good, error="malformed"),
+        case("a digit more", text + "0", good, error="malformed"),
+        case("a letter that is no digit", "U" + text[1:], good, error="malformed"),
+        case("a wrong digit", text[:2] + other + text[3:], good, error="malformed"),
+        case("two groups exchanged", "-".join([groups[1], groups[0], *groups[2:]]), good, error="malformed"),
+        case("details of another code", text, sealed(fixed("another pairing code", 10)), error="damaged"),
+        case("flipped details", text, flipped(bytes.fromhex(good), 5).hex(), error="damaged"),
+        case("details under another key", text, sealed(code, label=b"applocker/1/pair-key"), error="damaged"),
+        case("cut details", text, sealed(code, body=b"\1" + household + computer[:-1]), error="malformed"),
+        case("longer details", text, sealed(code, body=b"\1" + household + computer + b"\0"), error="malformed"),
+        case("version 0", text, sealed(code, version=0), error="unknownVersion"),
+        case("version 4", text, sealed(code, version=4), error="unknownVersion"),
+    ]
+    write("pairing_code.json", opens, cases)
+
+
 def write_all():
+    pairing_codes()
     start_invitations()
     rosters()
     signed_records()

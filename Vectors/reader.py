@@ -263,6 +263,39 @@ def read_start_invitation(text, token):
 LINK_ROLES = {1: "companion", 2: "computer", 3: "administrator"}
 
 
+def read_pairing_code(typed, details):
+    """The invitation of a typed code, with what the hub keeps for it."""
+    plain = re.sub(r"[\s-]", "", typed).upper().translate(str.maketrans("OIL", "011"))
+    if not re.fullmatch(f"[{CROCKFORD}]{{20}}", plain):
+        raise Refused("malformed", "not 20 digits")
+    value, groups = 0, [plain[start : start + 5] for start in range(0, 20, 5)]
+    for index, group in enumerate(groups):
+        hashed = hashlib.sha256(fields("applocker/1/pair-code-check", bytes([index]), group[:4].encode())).digest()
+        if CROCKFORD[hashed[0] >> 3] != group[4]:
+            raise Refused("malformed", f"group {index + 1}")
+        for digit in group[:4]:
+            value = value << 5 | CROCKFORD.index(digit)
+    code = value.to_bytes(10)
+    one = hkdf(code, b"", b"applocker/1/pair-code-id", 16)
+    secret = hkdf(code, b"", b"applocker/1/pair-code-secret", 32)
+    key = hkdf(secret, b"", b"applocker/1/pair-details", 32)
+    body = Reader(gcm_open(key, ZERO, details, fields("applocker/1/pair-details", one)))
+    version = body.number(1)
+    if version not in LINK_ROLES:
+        raise Refused("unknownVersion")
+    household, computer = body.take(16), body.take(16)
+    body.end()
+    return {
+        "code": code.hex(),
+        "text": "-".join(groups),
+        "invitation": one.hex(),
+        "secret": secret.hex(),
+        "role": LINK_ROLES[version],
+        "household": household.hex(),
+        "computer": computer.hex(),
+    }
+
+
 def read_invitation(link, join):
     """The contents of a pairing link, and the device that joined with it."""
     hub, mark, text = link.partition("/#pair=")

@@ -147,6 +147,11 @@ def invitation(case):
     assert read == {key: case[key] for key in read}
 
 
+def pairing_code(case):
+    read = reader.read_pairing_code(case["typed"], bytes.fromhex(case["details"]))
+    assert read == {key: case[key] for key in read}
+
+
 def start_invitation(case):
     read = reader.read_start_invitation(case["text"], case["token"])
     assert read == {key: case[key] for key in read}
@@ -215,6 +220,7 @@ def run():
         signed_record,
         invitation,
         start_invitation,
+        pairing_code,
     ]:
         document = json.loads((FOLDER / f"{'stream' if check is streams else check.__name__}.json").read_text())
         if check is streams:

@@ -4,6 +4,7 @@ import json
 
 import storage
 from phone import Phone
+from waiting import eventually
 
 # Opens what the hub was sent, as the computer does, and derives the words from it.
 WORDS = """async ([link, sealed]) => {
@@ -37,6 +38,47 @@ def test_the_phone_shows_three_words_to_compare_before_the_owner_confirms(new_co
     page.get_by_text("Now at the computer: compare the words and confirm").wait_for()
     new.picture("pair-words")
     new.check()
+    new.quiet()
+
+
+def test_a_typed_code_pairs_and_each_group_is_checked_as_it_is_typed(new_context, computer):
+    made = json.loads(computer.expect("pair", "--json", "--unchecked", "--no-wait", passcode=True))
+    new = Phone(new_context, computer)
+    page = new.page
+    page.goto(new.address)
+    page.get_by_role("button", name="Type the code").click()
+    field, go = page.get_by_label("Code"), page.get_by_role("button", name="Continue").last
+    first, second, *rest = made["code"].split("-")
+    wrong = ("1" if second[0] != "1" else "2") + second[1:]
+    field.press_sequentially(first.lower() + wrong)
+    page.get_by_text("Group 2 of the code has a typing mistake.").wait_for()
+    assert field.input_value().lower() == f"{first}-{wrong}".lower()
+    new.picture("pair-code-mistake")
+    new.check()
+    field.fill(f"{first} {wrong} {' '.join(rest)}")
+    eventually(go.is_disabled)
+    field.fill(made["code"])
+    page.get_by_text("typing mistake").wait_for(state="detached")
+    with page.expect_request("**/join") as joined:
+        go.click()
+        page.get_by_role("button", name="Pair this device").click()
+    page.get_by_role("heading", name="Compare three words").wait_for()
+    # The computer opens what was sealed with the secret of its own link.
+    sealed = joined.value.post_data_json["sealed"]
+    assert page.locator(".pairing-words li").all_inner_texts() == page.evaluate(WORDS, [made["link"], sealed])
+    new.quiet()
+
+
+def test_a_code_that_no_computer_made_is_refused_in_words(new_context, computer):
+    new = Phone(new_context, computer)
+    page = new.page
+    page.goto(new.address)
+    page.get_by_role("button", name="Type the code").click()
+    # All digits are right: it is a published vector.
+    page.get_by_label("Code").fill("HK3D3-TPD1F-YZAW0-2692V")
+    page.get_by_role("button", name="Continue").last.click()
+    page.get_by_text("This hub has no invitation with this code").wait_for()
+    new.picture("pair-code-unknown")
     new.quiet()
 
 

@@ -15,7 +15,8 @@ const backup = (name) => of("features/backup/notes-backup.js", name);
 /** Types of the same name in Web/types/hub-api.d.ts. */
 const hub = ["BlobState", "HouseholdReport", "HubDevice", "HubDeviceList", "HubDeviceRole", "HubDeviceState",
     "HubError", "HubErrorBody", "HubGeneration", "HubRecordPage", "HubRegistration", "HubReport", "HubStreamEvent",
-    "HubWriteAnswer", "HubWriteOutcome", "HubWriteRequest", "InvitationReport", "JoinReport", "JoinRequest",
+    "HubWriteAnswer", "HubWriteOutcome", "HubWriteRequest", "InvitationDetails", "InvitationDetailsRequest",
+    "InvitationReport", "JoinReport", "JoinRequest",
     "NewBlobRequest",
     "NewHouseholdRequest", "NewInvitationRequest", "OwnDeviceReport", "PINAttemptRequest", "PINReplaceRequest",
     "PINShareAnswer", "PINShareRequest", "PINShareState", "PushMessageAnswer", "PushMessageRequest",

@@ -4,7 +4,8 @@ import { boxOwner, openBox } from "/crypto/box.js";
 import { base64, concat, fields, hex, unhex, utf8 } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
 import { FormatError } from "/crypto/errors.js";
-import { openJoin, proofHashOf, proofOf, readLink, sealJoin } from "/crypto/invitation.js";
+import { openJoin, pairLink, proofHashOf, proofOf, readLink, sealJoin } from "/crypto/invitation.js";
+import { openDetails, readCode } from "/crypto/pairing-code.js";
 import { importPublic, publicKeyOf } from "/crypto/p256.js";
 import { pairingWords, wordsOf } from "/crypto/pairing-words.js";
 import { sha256 } from "/crypto/primitives.js";
@@ -63,6 +64,11 @@ const readRoster = (vector) => Roster.read(vector.entries.map(unhex));
 async function readInvitation(vector) {
     const invitation = readLink(vector.link);
     return { invitation, joining: await openJoin(invitation, unhex(vector.join ?? "")) };
+}
+
+async function readTypedCode(vector) {
+    const code = await readCode(vector.typed);
+    return { code, details: await openDetails(code, unhex(vector.details)) };
 }
 
 const isSigned = async (vector) =>
@@ -173,6 +179,16 @@ export const tests = {
             equal([roster.household, hex(roster.head), members, [...roster.revoked].sort()],
                 [vector.household, vector.head, vector.members, vector.revoked], vector.name);
         }, readRoster),
+
+    pairingCodesAreReadAsTypedAndOpenTheirDetails: () =>
+        all("pairing_code", [7, 14], async (vector) => {
+            const { code, details: { version, household, computer } } = await readTypedCode(vector);
+            const role = ["companion", "computer", "administrator"][version - 1];
+            equal([code.id, hex(code.secret), role, household, computer],
+                [vector.invitation, vector.secret, vector.role, vector.household, vector.computer], vector.name);
+            const whole = { ...code, hub: "https://hub.example", household, computer };
+            if (version === 1) equal(readLink(pairLink(1, whole)).id, whole.id, "the link of the code");
+        }, readTypedCode),
 
     pairingLinksAreReadAndJoinsOpened: () =>
         all("invitation", [5, 15], async (vector) => {

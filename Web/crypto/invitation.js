@@ -34,6 +34,14 @@ export const readVaultLink = (link) =>
 export const vaultLink = ({ hub, household, computer, id, secret }) =>
     `${hub}${vaultMark}${base64url(concat([1], unhex(household), unhex(computer), unhex(id), secret))}`;
 
+/**
+ * The link of an invitation that was typed as a code.
+ * @param {number} version
+ * @param {Invitation} invitation
+ */
+export const pairLink = (version, { hub, household, computer, id, secret }) =>
+    `${hub}${pairMark}${base64url(concat([version], unhex(household), unhex(computer), unhex(id), secret))}`;
+
 /** @param {string} link @param {string} mark @param {string} otherwise @returns {Invitation} */
 function read(link, mark, otherwise) {
     const start = link.indexOf(mark);

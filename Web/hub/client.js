@@ -61,6 +61,18 @@ export class HubClient {
     }
 
     /**
+     * What the inviting computer left for a device with a typed code. Without a token.
+     * @param {string} invitation
+     * @param {Uint8Array} proof
+     */
+    async invitationDetails(invitation, proof) {
+        /** @type {HubAPI.InvitationDetails} */
+        const { details } = await this.#requests.json("POST", `/v1/invitations/${invitation}/details`,
+            { body: { proof: base64(proof) }, access: "anybody" });
+        return unbase64(details);
+    }
+
+    /**
      * Without a token: the proof authorizes the request.
      * @param {string} invitation
      * @param {{ proof: Uint8Array, device: string, tokenHash: Uint8Array, sealed: Uint8Array,

@@ -102,6 +102,15 @@ declare namespace HubAPI {
         id: string;
         proofHash: string;
         expiresInSeconds: number;
+        details?: string;
+    }
+
+    interface InvitationDetailsRequest {
+        proof: string;
+    }
+
+    interface InvitationDetails {
+        details: string;
     }
 
     interface JoinReport {

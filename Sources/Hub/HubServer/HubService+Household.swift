@@ -124,6 +124,7 @@ extension HubService {
         let message = try request.message(NewInvitationRequest.self)
         try Check.bytes(message.proofHash, 32, "proofHash")
         try Check.range(message.expiresInSeconds, 1...300, "expiresInSeconds")
+        if let details = message.details { try Check.bytes(details, 1...256, "details") }
         let device = try request.knownDevice()
         try await store.invite(message, household: device.household, by: device.id, at: time.seconds())
         return .done
@@ -140,6 +141,17 @@ extension HubService {
     func withdrawInvitation(_ request: HubRequest) async throws -> HubReply {
         try await store.withdrawInvitation(request.id(), household: request.knownDevice().household)
         return .done
+    }
+
+    /// For a device that has a typed code. The proof is shown before joining: it proves the code, and uses nothing up.
+    func invitationDetails(_ request: HubRequest) async throws -> HubReply {
+        let id = try request.id()
+        let message = try request.message(InvitationDetailsRequest.self)
+        try Check.bytes(message.proof, 32, "proof")
+        try limits.countArrival(request.client)
+        let details = try await store.invitationDetails(
+            id, proofHash: Data(SHA256.hash(data: message.proof)), at: time.seconds())
+        return try .json(InvitationDetails(details: details))
     }
 
     func join(_ request: HubRequest) async throws -> HubReply {

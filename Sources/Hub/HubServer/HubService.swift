@@ -126,6 +126,7 @@ final class HubService: Sendable {
         case .invite: try await invite(request)
         case .invitation: try await invitation(request)
         case .withdrawInvitation: try await withdrawInvitation(request)
+        case .invitationDetails: try await invitationDetails(request)
         case .join: try await join(request)
         case .records: try await records(request)
         case .record: try await record(request)

@@ -54,6 +54,11 @@ public protocol HubStore: Sendable {
     /// Also removes a device that joined by it and isn't admitted yet.
     /// - Throws: `notFound`.
     func withdrawInvitation(_ id: HubID, household: HubID) async throws
+    /// - Parameter proofHash: SHA-256 of the request's proof.
+    /// - Throws: `notFound` for an unknown id as for a wrong proof, and for an invitation without details; `gone` if it
+    ///   has expired, was withdrawn, or a device joined.
+    func invitationDetails(_ id: HubID, proofHash: Data, at time: Int64) async throws -> Data
+
     /// Uses the invitation up and stores the device as pending. Repeating the same request changes nothing.
     /// - Parameter proofHash: SHA-256 of the request's proof.
     /// - Returns: the household, and the device that invited.
@@ -262,6 +267,11 @@ extension StoredInvitation {
     package func requireReadable(isWithdrawn: Bool, at time: Int64) throws {
         let last = expires + (join == nil ? 0 : Self.afterTime)
         if isWithdrawn || last <= time { throw HubError.invitationIsOver }
+    }
+
+    /// - Throws: `gone` after it expired, was withdrawn or used.
+    package func requireUnused(isWithdrawn: Bool, at time: Int64) throws {
+        guard join == nil, !isWithdrawn, expires > time else { throw HubError.invitationIsOver }
     }
 
     /// The invitation after this request; nil if the same request was stored before.

@@ -24,17 +24,20 @@ extension PostgresHubStore {
                 """, old)
             try connection.query("DELETE FROM invitation WHERE household = $1 AND expires < $2", old)
             try connection.query(
-                "INSERT INTO invitation (id, household, inviter, proof_hash, expires) VALUES ($1, $2, $3, $4, $5)",
+                """
+                INSERT INTO invitation (id, household, inviter, proof_hash, expires, details)
+                VALUES ($1, $2, $3, $4, $5, $6)
+                """,
                 [
                     .id(request.id), .integer(number), .id(device), .bytes(request.proofHash),
-                    .integer(time + Int64(request.expiresInSeconds)),
+                    .integer(time + Int64(request.expiresInSeconds)), .bytes(request.details),
                 ])
         }
     }
 
     static let invitationColumns = """
         SELECT invitation.id, household.id, inviter, expires, withdrawn, device, role, token_hash, sealed,
-            household.number, has_founded
+            household.number, has_founded, details
         FROM invitation JOIN household ON household.number = invitation.household
         """
 
@@ -72,6 +75,17 @@ extension PostgresHubStore {
                 DELETE FROM device WHERE household = $2 AND state = 'pending'
                     AND token_hash = (SELECT token_hash FROM invitation WHERE id = $1)
                 """, [.id(id), number])
+        }
+    }
+
+    public func invitationDetails(_ id: HubID, proofHash: Data, at time: Int64) async throws -> Data {
+        try await pool.read { connection in
+            let select = Self.invitationColumns + " WHERE invitation.id = $1 AND proof_hash = $2"
+            guard let row = try connection.query(select, [.id(id), .bytes(proofHash)]).first,
+                let details = row.bytes(11)
+            else { throw HubError.noSuchInvitation }
+            try Self.invitation(row).requireUnused(isWithdrawn: row.flag(4), at: time)
+            return details
         }
     }
 

@@ -6,6 +6,7 @@ enum PostgresMigrations {
     /// Migrations are never edited once released, only added; a database's version is their number.
     private static let all = [
         households + records + shares, revokedTokens, blobUploadersAndRecordSizes, foundingInvitations,
+        "ALTER TABLE invitation ADD COLUMN details bytea",
     ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72

@@ -20,8 +20,14 @@ extension SQLiteHubStore {
             }
             try Self.removeOldInvitations(of: number, before: time - StoredInvitation.afterTime, in: database)
             try database.execute(
-                sql: "INSERT INTO invitation (id, household, inviter, proof_hash, expires) VALUES (?, ?, ?, ?, ?)",
-                arguments: [request.id, number, device, request.proofHash, time + Int64(request.expiresInSeconds)])
+                sql: """
+                    INSERT INTO invitation (id, household, inviter, proof_hash, expires, details)
+                    VALUES (?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    request.id, number, device, request.proofHash, time + Int64(request.expiresInSeconds),
+                    request.details,
+                ])
             effects.devicesChanged = true
         }
     }
@@ -76,6 +82,17 @@ extension SQLiteHubStore {
                         AND token_hash = (SELECT token_hash FROM invitation WHERE id = ?)
                     """, arguments: [number, id])
             effects.devicesChanged = true
+        }
+    }
+
+    public func invitationDetails(_ id: HubID, proofHash: Data, at time: Int64) async throws -> Data {
+        try await read { database in
+            let select = Self.invitationColumns + " WHERE invitation.id = ? AND proof_hash = ?"
+            guard let row = try Row.fetchOne(database, sql: select, arguments: [id, proofHash]),
+                let details: Data = row["details"]
+            else { throw HubError.noSuchInvitation }
+            try Self.invitation(row).requireUnused(isWithdrawn: row["withdrawn"], at: time)
+            return details
         }
     }
 

@@ -14,6 +14,9 @@ extension SQLiteHubStore {
             try $0.execute(sql: blobUploadersAndRecordSizes)
         }
         migrator.registerMigration("4: invitations to found a household") { try $0.execute(sql: foundingInvitations) }
+        migrator.registerMigration("5: details of invitations") {
+            try $0.execute(sql: "ALTER TABLE invitation ADD COLUMN details BLOB")
+        }
         return migrator
     }
 

@@ -148,6 +148,8 @@ public struct PairingReport: Codable, Equatable, Sendable {
     public var state: State
     /// Only in the answer that makes it.
     public var link: String?
+    /// What can be typed on a phone instead, on the page of the hub. Only beside a link for a phone.
+    public var code: String?
     public var expiresInSeconds: Int
     /// The device's name for itself, once it has joined.
     public var name: String?
@@ -156,12 +158,13 @@ public struct PairingReport: Codable, Equatable, Sendable {
     /// Three words that the device shows as well, once it has joined: another one that saw the link shows others.
     public var words: [String]?
     public init(
-        id: String, state: State, link: String? = nil, expiresInSeconds: Int, name: String? = nil,
+        id: String, state: State, link: String? = nil, code: String? = nil, expiresInSeconds: Int, name: String? = nil,
         device: String? = nil, role: HubDeviceRole? = nil, words: [String]? = nil
     ) {
         self.id = id
         self.state = state
         self.link = link
+        self.code = code
         self.expiresInSeconds = expiresInSeconds
         self.name = name
         self.device = device

@@ -236,11 +236,27 @@ public struct NewInvitationRequest: Codable, Sendable {
     public var proofHash: Data
     /// 1 to 300.
     public var expiresInSeconds: Int
-    public init(id: HubID, proofHash: Data, expiresInSeconds: Int = 300) {
+    /// At most 256 bytes, sealed, for a device that has a typed code instead of the link. Nil: only the link joins.
+    public var details: Data?
+    public init(id: HubID, proofHash: Data, expiresInSeconds: Int = 300, details: Data? = nil) {
         self.id = id
         self.proofHash = proofHash
         self.expiresInSeconds = expiresInSeconds
+        self.details = details
     }
+}
+
+/// `POST /v1/invitations/{invitation}/details`, without a token, before joining.
+public struct InvitationDetailsRequest: Codable, Sendable {
+    /// 32 bytes.
+    public var proof: Data
+    public init(proof: Data) { self.proof = proof }
+}
+
+/// What the inviting device left for a device with a typed code.
+public struct InvitationDetails: Codable, Equatable, Sendable {
+    public var details: Data
+    public init(details: Data) { self.details = details }
 }
 
 /// `GET /v1/invitations/{invitation}`, by devices that administer; expired and withdrawn ones are `gone`.

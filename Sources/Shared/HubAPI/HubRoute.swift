@@ -17,6 +17,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
     case invite = "POST /v1/invitations"
     case invitation = "GET /v1/invitations/{id}"
     case withdrawInvitation = "DELETE /v1/invitations/{id}"
+    case invitationDetails = "POST /v1/invitations/{id}/details"
     case join = "POST /v1/invitations/{id}/join"
     /// `?after=N&limit=N&collection=C`
     case records = "GET /v1/records"
@@ -56,7 +57,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
 
     public var access: Access {
         switch self {
-        case .health, .metrics, .hub, .foundHousehold, .join: .anybody
+        case .health, .metrics, .hub, .foundHousehold, .invitationDetails, .join: .anybody
         case .ownDevice: .knownDevice
         case .changeHousehold, .removeHousehold, .appendToRoster, .invite, .invitation, .withdrawInvitation:
             .administrator

@@ -17,13 +17,15 @@ public struct Invitation: Sendable {
     public let role: DeviceRole
     let secret: SecretBytes
 
-    /// A fresh one.
-    public init(household: ItemID, computer: ItemID, role: DeviceRole = .companion) {
+    /// - Parameter code: a fresh one; what it is typed as names the same invitation as the link.
+    public init(
+        household: ItemID, computer: ItemID, role: DeviceRole = .companion, code: PairingCode = PairingCode()
+    ) {
         self.household = household
         self.computer = computer
         self.role = role
-        id = .random()
-        secret = .random(count: Self.secretLength)
+        id = code.id
+        secret = code.invitationSecret
     }
 
     /// What the hub is shown once, 32 bytes; before, it was given only `proofHash`.
@@ -79,6 +81,17 @@ public struct Invitation: Sendable {
         case .computer: 2
         case .administrator: 3
         }
+    }
+
+    /// What the link has and a typed code has not, for the hub to keep: 49 bytes, sealed to who has the code. Once: the
+    /// key seals one message.
+    public var sealedDetails: [UInt8] {
+        let key = KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-details")
+            .withUnsafeBytes { SymmetricKey(data: $0) }
+        var bound = Fields("applocker/1/pair-details")
+        bound.add(id.bytes)
+        let details = [Self.version(for: role)] + household.bytes + computer.bytes
+        return Array(GCM.seal(details, key: key, data: bound.bytes))
     }
 
     // MARK: Joining

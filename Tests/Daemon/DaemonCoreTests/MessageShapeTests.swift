@@ -30,6 +30,7 @@ import Testing
         "HubWriteRequest": HubWriteRequest.self, "IdleReport.Source": IdleReport.Source.self,
         "IntegrityFinding": IntegrityFinding.self, "IntegrityFinding.State": IntegrityFinding.State.self,
         "IntruderContent": IntruderService.Content.self, "InvitationReport": InvitationReport.self,
+        "InvitationDetails": InvitationDetails.self, "InvitationDetailsRequest": InvitationDetailsRequest.self,
         "JoinReport": JoinReport.self, "JoinRequest": JoinRequest.self, "LaunchRequest": LaunchRequest.self,
         "MomentBody": MomentBody.self, "MomentBody.Photo": MomentBody.Photo.self,
         "MomentBody.Place": MomentBody.Place.self, "NewBlobRequest": NewBlobRequest.self,

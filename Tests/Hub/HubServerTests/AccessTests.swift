@@ -43,6 +43,9 @@ struct AccessTests {
             try body(RosterAppendRequest(number: 3, entry: Data([1]), change: .revoke(device: things.phone.id)))
         case .invite: try body(NewInvitationRequest(id: things.invitation, proofHash: .random(32)))
         case .invitation, .withdrawInvitation: target.parameters = [things.invitation.description]
+        case .invitationDetails:
+            target.parameters = [things.invitation.description]
+            try body(InvitationDetailsRequest(proof: .random(32)))
         case .join:
             target.parameters = [things.invitation.description]
             try body(

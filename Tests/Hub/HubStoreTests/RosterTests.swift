@@ -6,6 +6,43 @@ import Testing
 extension Conformance {
     @Suite struct Rosters {
         @Test(arguments: StoreKind.allCases)
+        func detailsOfAnInvitationAreReadWithTheProofAndUseNothingUp(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let (id, proof, details) = (HubID.random(), Data.random(32), Data.random(49))
+            func invite(_ id: HubID, details: Data?) async throws {
+                try await store.invite(
+                    NewInvitationRequest(id: id, proofHash: proof, expiresInSeconds: 300, details: details),
+                    household: household.id, by: household.computer, at: now)
+            }
+            try await invite(id, details: details)
+            for _ in 0..<2 {
+                #expect(try await store.invitationDetails(id, proofHash: proof, at: now + 299) == details)
+            }
+            await expectRefusal(.notFound) {
+                _ = try await store.invitationDetails(id, proofHash: .random(32), at: now)
+            }
+            await expectRefusal(.notFound) {
+                _ = try await store.invitationDetails(.random(), proofHash: proof, at: now)
+            }
+            await expectRefusal(.gone) { _ = try await store.invitationDetails(id, proofHash: proof, at: now + 300) }
+            let plain = HubID.random()
+            try await invite(plain, details: nil)
+            await expectRefusal(.notFound) { _ = try await store.invitationDetails(plain, proofHash: proof, at: now) }
+            let request = JoinRequest(
+                proof: .random(32), device: .random(), role: .companion, tokenHash: .random(32), sealed: .random(300))
+            _ = try await store.join(request, invitation: id, proofHash: proof, at: now)
+            await expectRefusal(.gone) { _ = try await store.invitationDetails(id, proofHash: proof, at: now) }
+            let withdrawn = HubID.random()
+            try await invite(withdrawn, details: details)
+            try await store.withdrawInvitation(withdrawn, household: household.id)
+            await expectRefusal(.gone) {
+                _ = try await store.invitationDetails(withdrawn, proofHash: proof, at: now)
+            }
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func theRosterGrowsOnlyByTheNextNumber(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store

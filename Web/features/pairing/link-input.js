@@ -31,12 +31,18 @@ export function linkInput(signal) {
         const text = await scan(signal, (found) => found.includes(mark));
         if (text) use(text);
     };
+    const typeCode = async () => {
+        const { askCode } = await import("./code-input.js");
+        const link = await askCode(signal);
+        if (link) use(link);
+    };
     const submit = (/** @type {Event} */ event) => {
         event.preventDefault();
         use(/** @type {HTMLInputElement} */ (input.lastElementChild).value);
     };
     return element("form", { class: "entry-page-form", onsubmit: submit },
         canScan() && button("Scan the code", scanLink, { kind: "primary", wide: true, icon: "camera" }),
+        button("Type the code", typeCode, { wide: true, icon: "edit" }),
         navigator.clipboard?.readText !== undefined && button("Paste the link", paste, { wide: true }),
         input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
 }

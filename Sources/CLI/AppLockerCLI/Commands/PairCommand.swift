@@ -126,6 +126,9 @@ struct PairCommand: ConnectedCommand {
         if isatty(STDOUT_FILENO) == 1 { Output.standard.lines(try QRCode(link).terminalLines) }
         Output.standard.line(link)
         Output.standard.line("Scan it with the phone, or open the link there, within five minutes.")
+        if let code = pairing.code {
+            Output.standard.line("Or open the hub's address on the phone and type this code: \(code)")
+        }
     }
 
     /// Waits as long as the invitation is valid.

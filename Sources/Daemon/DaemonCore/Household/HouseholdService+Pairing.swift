@@ -28,14 +28,16 @@ extension HouseholdService {
         guard role != .administrator || isPhoneFounded else {
             throw ControlError(.badRequest, "Only a household that a phone founded has phones that admit devices.")
         }
+        let code = PairingCode()
         let invitation = Invitation(
             household: session.roster.household, computer: session.secrets.device,
-            role: role.isCompanion && isPhoneFounded ? .administrator : role)
+            role: role.isCompanion && isPhoneFounded ? .administrator : role, code: code)
         do {
             try await session.hub.invite(
                 NewInvitationRequest(
                     id: HubID(invitation.id), proofHash: Data(invitation.proofHash),
-                    expiresInSeconds: Int(Self.lifetime.components.seconds)))
+                    expiresInSeconds: Int(Self.lifetime.components.seconds),
+                    details: role.isCompanion ? Data(invitation.sealedDetails) : nil))
         } catch {
             throw ControlError(hub: error)
         }
@@ -44,6 +46,7 @@ extension HouseholdService {
         pairings[invitation.id] = Pairing(invitation: invitation, expires: now + Self.lifetime)
         return PairingReport(
             id: invitation.id.description, state: .waiting, link: invitation.link(hub: address ?? session.settings.url),
+            code: role.isCompanion ? code.text : nil,
             expiresInSeconds: Int(Self.lifetime.components.seconds))
     }
 

@@ -1,0 +1,58 @@
+import Crypto
+
+/// What a person types where a link can be neither scanned nor pasted: 80 random bits, from which the invitation's id and
+/// secret are derived. docs/formats.md, "Typed code".
+///
+/// It is valid for five minutes: nobody finds 80 bits in them, even with everything that the hub has.
+public struct PairingCode: Sendable {
+    private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+    /// In bytes.
+    static let secretLength = 10
+    private static let groups = 4
+    private static let digitsInGroup = 4
+
+    private let secret: SecretBytes
+
+    /// A fresh one.
+    public init() { secret = .random(count: Self.secretLength) }
+
+    /// - Parameter secret: 10 bytes.
+    init(secret: SecretBytes) { self.secret = secret }
+
+    /// "7KQ2F-9D3MX-0V7TB-AAZ4C": Crockford's base 32 in groups of four digits, each with a check digit after it, so that
+    /// a mistake is noticed in the group in which it was made.
+    public var text: String {
+        var values = secret.withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count * 8, by: 5).map { bit in
+                let next = bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0
+                let pair = UInt16(bytes[bit / 8]) << 8 | UInt16(next)
+                return UInt8(truncatingIfNeeded: pair >> UInt16(11 - bit % 8)) & 31
+            }
+        }
+        defer { values.withUnsafeMutableBytes { wipe($0) } }
+        return (0..<Self.groups).map { group in
+            let start = group * Self.digitsInGroup
+            let typed = values[start..<(start + Self.digitsInGroup)].map { Self.digits[Int($0)] }
+            return String(decoding: typed + [Self.check(typed, group: UInt8(group))], as: UTF8.self)
+        }.joined(separator: "-")
+    }
+
+    /// The number of the group is part of it: exchanged groups are noticed too.
+    private static func check(_ typed: [UInt8], group: UInt8) -> UInt8 {
+        var fields = Fields("applocker/1/pair-code-check")
+        fields.add([group])
+        fields.add(typed)
+        return digits[Int(Array(SHA256.hash(data: fields.bytes))[0] >> 3)]
+    }
+
+    /// Of the invitation.
+    var id: ItemID {
+        KeyDerivation.hkdf(secret, salt: nil, info: Array("applocker/1/pair-code-id".utf8), count: ItemID.length)
+            .withUnsafeBytes { ItemID(bytes: Array($0))! }
+    }
+
+    /// Of the invitation, 32 bytes.
+    var invitationSecret: SecretBytes {
+        KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-code-secret")
+    }
+}

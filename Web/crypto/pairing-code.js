@@ -1,0 +1,77 @@
+// A code that is typed where the pairing link can be neither scanned nor pasted. docs/formats.md, "Typed code".
+import { ByteReader, fields, hex, unhex, utf8 } from "./bytes.js";
+import { FormatError } from "./errors.js";
+import { gcmOpen, hkdf, importGCMKey, sha256 } from "./primitives.js";
+
+/** @typedef {import("./invitation.js").Invitation} Invitation */
+
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+export const groupCount = 4;
+/** With its check digit. */
+export const groupLength = 5;
+const empty = new Uint8Array();
+
+/**
+ * As it is written: upper case without anything between, I and L as 1, O as 0.
+ * @param {string} typed
+ */
+export const plainCode = (typed) =>
+    typed.replace(/[\s-]/g, "").toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0");
+
+/**
+ * Whether a group of five digits has no mistake.
+ * @param {string} group of `plainCode`
+ * @param {number} index from 0
+ */
+export async function isRightGroup(group, index) {
+    if (group.length !== groupLength || [...group].some((digit) => !digits.includes(digit))) return false;
+    const typed = group.slice(0, -1);
+    const [first] = await sha256(fields("applocker/1/pair-code-check", new Uint8Array([index]), utf8(typed)));
+    return group.slice(-1) === digits[first >> 3];
+}
+
+/**
+ * The invitation's id and secret. Throws FormatError `malformed`.
+ * @param {string} typed
+ * @returns {Promise<Pick<Invitation, "id" | "secret">>}
+ */
+export async function readCode(typed) {
+    const plain = plainCode(typed);
+    const groups = Array.from({ length: groupCount }, (_, index) =>
+        plain.slice(index * groupLength, (index + 1) * groupLength));
+    const areRight = await Promise.all(groups.map(isRightGroup));
+    if (plain.length !== groupCount * groupLength || areRight.includes(false)) {
+        throw new FormatError("malformed", "The code has a typing mistake; compare it with the computer’s.");
+    }
+    const values = groups.flatMap((group) => [...group.slice(0, -1)].map((digit) => digits.indexOf(digit)));
+    // 16 digits of five bits are ten bytes.
+    const code = Uint8Array.from({ length: 10 }, (_, index) => {
+        const [first, offset] = [Math.floor(index * 8 / 5), index * 8 % 5];
+        const window = values[first] << 10 | (values[first + 1] ?? 0) << 5 | (values[first + 2] ?? 0);
+        return window >> (7 - offset) & 255;
+    });
+    return {
+        id: hex(await hkdf(code, empty, "applocker/1/pair-code-id", 16)),
+        secret: await hkdf(code, empty, "applocker/1/pair-code-secret"),
+    };
+}
+
+/**
+ * What the link has and the code has not. Throws FormatError: damaged, malformed, unknownVersion.
+ * @param {Pick<Invitation, "id" | "secret">} code
+ * @param {Uint8Array} sealed as the hub returned it
+ * @returns {Promise<{ version: number, household: string, computer: string }>} `version`: as in a link
+ */
+export async function openDetails({ id, secret }, sealed) {
+    const key = await importGCMKey(await hkdf(secret, empty, "applocker/1/pair-details"));
+    const opened = await gcmOpen(key, sealed, fields("applocker/1/pair-details", unhex(id)));
+    if (!opened) throw new FormatError("damaged", "The hub returned another invitation; it can’t be trusted.");
+    const reader = new ByteReader(opened, "invitation");
+    const version = reader.number(1);
+    if (version < 1 || version > 3) {
+        throw new FormatError("unknownVersion", "The invitation was made by a newer AppLocker; update this one.");
+    }
+    const [household, computer] = [reader.id(), reader.id()];
+    reader.end();
+    return { version, household, computer };
+}
