@@ -1,5 +1,7 @@
 """The real service worker in Chromium shows push messages, which are records that a household sealed."""
 
+import json
+
 import pytest
 
 from notified import Notified
@@ -94,6 +96,18 @@ def test_events_are_shown_in_plain_words(phone):
     # Long names are truncated.
     title = phone.push(phone.event("blocked", appName="x" * 500), "x" * 79 + "… was blocked on den-pc")[0]["title"]
     assert len(title) < 120
+
+
+def test_a_declarative_message_shows_what_is_sealed_inside(phone):
+    inside = json.loads(phone.event("failed"))
+    fallback = {
+        "title": "New event",
+        "body": "Open AppLocker to see it.",
+        "navigate": phone.site.address,
+        "data": inside,
+    }
+    message = json.dumps({"web_push": 8030, "notification": fallback, "mutable": True})
+    assert [one["title"] for one in phone.push(message, "Wrong passcode on den-pc")] == ["Wrong passcode on den-pc"]
 
 
 def test_a_launch_is_shown_once(phone):
@@ -297,6 +311,23 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
     assert phone.run("() => subscriptions") == [
         {"endpoint": "https://push.example/1", "keys": {"p256dh": "p", "auth": "a"}}
     ]
+    # A browser that knows declarative messages gets a text for the case that the worker doesn't run.
+    phone.run("() => { window.pushManager = {}; }")
+    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    fallback = phone.run("() => subscriptions.at(-1).fallback")
+    assert fallback == {
+        "title": "New event on one of your computers",
+        "body": "Open AppLocker to see it.",
+        "navigate": phone.site.address + "/",
+    }
+    phone.run("() => companion.device.store.write({ facts: { guise: 'calculator' } })")
+    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert "AppLocker" not in json.dumps(phone.run("() => subscriptions.at(-1).fallback"))
+    phone.run("""() => {
+        delete window.pushManager;
+        subscriptions.length = 1;
+        return companion.device.store.write({ facts: { guise: 'applocker' } });
+    }""")
     # Sent to the hub again at each start, created again if the browser ended it or the hub has another key.
     assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
     assert phone.run("() => [made, subscriptions.length]") == [1, 2]

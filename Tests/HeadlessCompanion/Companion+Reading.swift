@@ -1,7 +1,7 @@
 public import Foundation
 public import Household
 public import HubAPI
-import SealedFormats
+public import SealedFormats
 
 // The data that a companion shows.
 extension Companion {

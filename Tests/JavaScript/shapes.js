@@ -19,7 +19,7 @@ const hub = ["BlobState", "HouseholdReport", "HubDevice", "HubDeviceList", "HubD
     "InvitationReport", "JoinReport", "JoinRequest",
     "NewBlobRequest",
     "NewHouseholdRequest", "NewInvitationRequest", "OwnDeviceReport", "PINAttemptRequest", "PINReplaceRequest",
-    "PINShareAnswer", "PINShareRequest", "PINShareState", "PushMessageAnswer", "PushMessageRequest",
+    "PINShareAnswer", "PINShareRequest", "PINShareState", "PushFallback", "PushMessageAnswer", "PushMessageRequest",
     "PushSubscriptionRequest", "RosterAppendRequest", "RosterChange", "RosterPage",
     "VaultInvitationProof"];
 

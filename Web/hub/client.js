@@ -304,10 +304,12 @@ export class HubClient {
         return this.#requests.send("POST", "/v1/pin-share/replace", { body });
     }
 
-    /** @param {PushSubscriptionJSON} subscription from `PushSubscription.toJSON()` */
+    /**
+     * @param {PushSubscriptionJSON & { fallback?: HubAPI.PushFallback }} subscription from `PushSubscription.toJSON()`
+     */
     setPush(subscription) {
-        const { endpoint, keys } = subscription;
-        const body = /** @type {HubAPI.PushSubscriptionRequest} */ ({ endpoint, keys });
+        const { endpoint, keys, fallback } = subscription;
+        const body = /** @type {HubAPI.PushSubscriptionRequest} */ ({ endpoint, keys, ...(fallback && { fallback }) });
         return this.#requests.send("PUT", "/v1/push", { body });
     }
 

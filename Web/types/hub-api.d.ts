@@ -196,6 +196,13 @@ declare namespace HubAPI {
     interface PushSubscriptionRequest {
         endpoint: string;
         keys: { p256dh: string; auth: string };
+        fallback?: PushFallback;
+    }
+
+    interface PushFallback {
+        title: string;
+        body: string;
+        navigate: string;
     }
 
     type PushUrgency = "very-low" | "low" | "normal" | "high";

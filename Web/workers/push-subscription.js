@@ -1,7 +1,7 @@
 // The subscription to push messages, for pages and for the service worker.
 import { base64url, unbase64url } from "../crypto/bytes.js";
 import { CompanionError } from "../household/errors.js";
-import { factNames } from "./notification-text.js";
+import { disguised, factNames, unknownNotice } from "./notification-text.js";
 
 /** Time limit of a push service, in milliseconds. */
 export const pushPatience = 10_000;
@@ -28,6 +28,21 @@ const keyOf = (subscription) => {
 };
 
 /**
+ * Declarative Web Push (W3C Push API, "Declarative push message"; Safari 18.4): where the browser knows it, it shows this
+ * text itself if the worker does not run, and never ends the subscription for that.
+ * @param {DeviceSession} device
+ * @returns {Promise<{ fallback?: HubAPI.PushFallback }>}
+ */
+async function fallback(device) {
+    const { PushEvent } = /** @type {{ PushEvent?: { prototype: object } }} */ (globalThis);
+    // In a page, and in a worker.
+    if (!("pushManager" in globalThis) && !(PushEvent && "notification" in PushEvent.prototype)) return {};
+    const identity = await device.store.fact(factNames.identity, "applocker");
+    const { title, body } = identity === "applocker" ? unknownNotice : disguised(unknownNotice, "calculator");
+    return { fallback: { title, body, navigate: `${location.origin}/` } };
+}
+
+/**
  * Subscribes under the hub's key and registers it at the hub; replaces a subscription under another key. Throws
  * CompanionError `noPush`, HubError, HubUnreachable.
  * @param {DeviceSession} device
@@ -49,6 +64,6 @@ export async function keepSubscription(device, registration) {
     subscription ??= await soon(
         registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }),
         "The browser’s push service did not answer; try again when the network is better.");
-    await device.hub.setPush(subscription.toJSON());
+    await device.hub.setPush({ ...subscription.toJSON(), ...(await fallback(device)) });
     await device.store.write({ facts: { [factNames.wanted]: true } });
 }

@@ -9,6 +9,11 @@ extension HubService {
         guard message.endpoint.utf8.count <= 2_048 else {
             throw HubError(.badRequest, "The subscription's endpoint is longer than 2,048 bytes.")
         }
+        if let fallback = message.fallback {
+            try Check.bytes(Data(fallback.title.utf8), 1...64, "fallback.title")
+            try Check.bytes(Data(fallback.body.utf8), 0...128, "fallback.body")
+            try Check.bytes(Data(fallback.navigate.utf8), 1...256, "fallback.navigate")
+        }
         do {
             try pushes.checkEndpoint(message.endpoint)
             _ = try PushRecipient(p256dh: message.keys.p256dh, auth: message.keys.auth)

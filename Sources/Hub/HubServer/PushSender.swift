@@ -57,6 +57,8 @@ final class PushSender: Sendable {
 
     /// Every message is padded to this length, in bytes.
     static let paddedLength = PushMessageRequest.maximumPayloadBytes
+    /// The same for declarative messages, with room for what is around the payload.
+    static let paddedDeclarativeLength = paddedLength + 768
     private static let longestPause = Duration.seconds(600)
 
     private let settings: PushSettings
@@ -222,7 +224,14 @@ final class PushSender: Sendable {
         _ message: PushMessageRequest, ttl: Int, _ subscription: PushSubscriptionRequest
     ) throws -> HTTPClientRequest {
         let recipient = try PushRecipient(p256dh: subscription.keys.p256dh, auth: subscription.keys.auth)
-        let body = try MessageEncryption.encrypt(message.payload, for: recipient, paddedTo: Self.paddedLength)
+        let declarative = subscription.fallback.flatMap { DeclarativePush($0, payload: message.payload) }
+        let body =
+            if let declarative {
+                try MessageEncryption.encrypt(
+                    declarative.bytes, for: recipient, paddedTo: Self.paddedDeclarativeLength)
+            } else {
+                try MessageEncryption.encrypt(message.payload, for: recipient, paddedTo: Self.paddedLength)
+            }
         var request = HTTPClientRequest(url: subscription.endpoint)
         request.method = .POST
         request.headers.add(name: "Authorization", value: try authorization(for: subscription.endpoint))

@@ -65,10 +65,14 @@ extension PostgresHubStore {
             try connection.query("DELETE FROM push WHERE device = $1", [.id(device)])
             guard let subscription else { return }
             try connection.query(
-                "INSERT INTO push (device, endpoint, p256dh, auth) VALUES ($1, $2, $3, $4)",
+                """
+                INSERT INTO push (device, endpoint, p256dh, auth, title, body, navigate)
+                VALUES ($1, $2, $3, $4, $5, $6, $7)
+                """,
                 [
                     .id(device), .text(subscription.endpoint), .text(subscription.keys.p256dh),
-                    .text(subscription.keys.auth),
+                    .text(subscription.keys.auth), .text(subscription.fallback?.title),
+                    .text(subscription.fallback?.body), .text(subscription.fallback?.navigate),
                 ])
         }
     }
@@ -77,7 +81,7 @@ extension PostgresHubStore {
         try await pool.read { connection in
             try connection.query(
                 """
-                SELECT push.device, endpoint, p256dh, auth FROM push JOIN device ON device.id = push.device
+                SELECT push.device, endpoint, p256dh, auth, title, body, navigate FROM push JOIN device ON device.id = push.device
                 JOIN household ON household.number = device.household WHERE household.id = $1 ORDER BY push.device
                 """, [.id(household)]
             ).map { row in
@@ -85,9 +89,14 @@ extension PostgresHubStore {
                     device: try row.id(0),
                     subscription: PushSubscriptionRequest(
                         endpoint: row.text(1) ?? "",
-                        keys: .init(p256dh: row.text(2) ?? "", auth: row.text(3) ?? "")))
+                        keys: .init(p256dh: row.text(2) ?? "", auth: row.text(3) ?? ""), fallback: Self.fallback(row)))
             }
         }
+    }
+
+    private static func fallback(_ row: PostgresRow) -> PushFallback? {
+        guard let title = row.text(4), let body = row.text(5), let navigate = row.text(6) else { return nil }
+        return PushFallback(title: title, body: body, navigate: navigate)
     }
 
     public func removePushSubscription(endpoint: String, device: HubID, household: HubID) async throws {

@@ -7,6 +7,7 @@ enum PostgresMigrations {
     private static let all = [
         households + records + shares, revokedTokens, blobUploadersAndRecordSizes, foundingInvitations,
         "ALTER TABLE invitation ADD COLUMN details bytea",
+        "ALTER TABLE push ADD COLUMN title text, ADD COLUMN body text, ADD COLUMN navigate text",
     ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72

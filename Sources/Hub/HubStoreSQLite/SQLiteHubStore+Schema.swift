@@ -17,8 +17,15 @@ extension SQLiteHubStore {
         migrator.registerMigration("5: details of invitations") {
             try $0.execute(sql: "ALTER TABLE invitation ADD COLUMN details BLOB")
         }
+        migrator.registerMigration("6: fallbacks of push messages") { try $0.execute(sql: pushFallbacks) }
         return migrator
     }
+
+    private static let pushFallbacks = """
+        ALTER TABLE push ADD COLUMN title TEXT;
+        ALTER TABLE push ADD COLUMN body TEXT;
+        ALTER TABLE push ADD COLUMN navigate TEXT;
+        """
 
     /// Which of them were used, and which households are shared vaults. Households that exist count as none.
     private static let foundingInvitations = """

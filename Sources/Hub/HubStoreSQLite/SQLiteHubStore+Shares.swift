@@ -71,8 +71,14 @@ extension SQLiteHubStore {
             try database.execute(sql: "DELETE FROM push WHERE device = ?", arguments: [device])
             if let subscription {
                 try database.execute(
-                    sql: "INSERT INTO push (device, endpoint, p256dh, auth) VALUES (?, ?, ?, ?)",
-                    arguments: [device, subscription.endpoint, subscription.keys.p256dh, subscription.keys.auth])
+                    sql: """
+                        INSERT INTO push (device, endpoint, p256dh, auth, title, body, navigate)
+                        VALUES (?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        device, subscription.endpoint, subscription.keys.p256dh, subscription.keys.auth,
+                        subscription.fallback?.title, subscription.fallback?.body, subscription.fallback?.navigate,
+                    ])
             }
             effects.devicesChanged = true
         }
@@ -90,9 +96,16 @@ extension SQLiteHubStore {
                 StoredPushSubscription(
                     device: row["device"],
                     subscription: PushSubscriptionRequest(
-                        endpoint: row["endpoint"], keys: .init(p256dh: row["p256dh"], auth: row["auth"])))
+                        endpoint: row["endpoint"], keys: .init(p256dh: row["p256dh"], auth: row["auth"]),
+                        fallback: Self.fallback(row)))
             }
         }
+    }
+
+    private static func fallback(_ row: Row) -> PushFallback? {
+        guard let title: String = row["title"], let body: String = row["body"], let navigate: String = row["navigate"]
+        else { return nil }
+        return PushFallback(title: title, body: body, navigate: navigate)
     }
 
     public func removePushSubscription(endpoint: String, device: HubID, household: HubID) async throws {

@@ -349,9 +349,29 @@ public struct PushSubscriptionRequest: Codable, Equatable, Sendable {
 
     public var endpoint: String
     public var keys: Keys
-    public init(endpoint: String, keys: Keys) {
+    /// Nil: messages are sent as they are.
+    public var fallback: PushFallback?
+    public init(endpoint: String, keys: Keys, fallback: PushFallback? = nil) {
         self.endpoint = endpoint
         self.keys = keys
+        self.fallback = fallback
+    }
+}
+
+/// What the browser itself shows if the companion's worker does not run, chosen by the companion: messages are then
+/// declarative (W3C Push API, "Declarative push message"), with what a device sent as the notification's data.
+public struct PushFallback: Codable, Equatable, Sendable {
+    /// 1 to 64 bytes.
+    public var title: String
+    /// At most 128 bytes.
+    public var body: String
+    /// The address that a tap opens, at most 256 bytes.
+    public var navigate: String
+
+    public init(title: String, body: String, navigate: String) {
+        self.title = title
+        self.body = body
+        self.navigate = navigate
     }
 }
 

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HubAPI
 import HubStore
+import HubStoreSQLite
 import TestSupport
 import Testing
 

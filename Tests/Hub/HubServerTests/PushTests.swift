@@ -74,6 +74,46 @@ struct PushTests {
         }
     }
 
+    @Test func aSubscriptionWithAFallbackGetsDeclarativeMessagesOfOneLength() async throws {
+        try await run { hub, service, computer, phone in
+            var subscription = TestPush.subscription(endpoint: service.endpoint("declarative"))
+            subscription.fallback = PushFallback(title: "Calculator", body: "New", navigate: "https://hub.example/")
+            #expect(try await hub.request(.setPush, token: phone.token, body: subscription).status == 204)
+            for payload in [#"{"a": 1}"#, #"{"long": "\#(String(repeating: "x", count: 3_000))"}"#] {
+                _ = try await push(hub, computer, payload: Data(payload.utf8))
+            }
+            await eventually("they arrive") { service.messages.count == 2 }
+            #expect(service.messages.allSatisfy { $0.body.count == 86 + 3_840 + 17 })
+            // What is no JSON can't be inside JSON.
+            _ = try await push(hub, computer, payload: Data("sealed".utf8))
+            await eventually("it arrives") { service.messages.count == 3 }
+            #expect(service.messages.last?.body.count == 86 + 3_072 + 17)
+            subscription.fallback?.title = String(repeating: "x", count: 65)
+            #expect(try await hub.request(.setPush, token: phone.token, body: subscription).status == 413)
+        }
+    }
+
+    @Test func aDeclarativeMessageHasTheFallbackAndTheSealedRecordInside() throws {
+        let fallback = PushFallback(title: "T\"}", body: "B", navigate: "https://hub.example/")
+        let message = try #require(DeclarativePush(fallback, payload: Data(#"{"revision": 9007199254740991}"#.utf8)))
+        struct Read: Decodable {
+            struct Notification: Decodable {
+                let title, body, navigate: String
+                let data: [String: UInt64]
+            }
+            let web_push: Int
+            let mutable: Bool
+            let notification: Notification
+        }
+        let read = try JSONDecoder().decode(Read.self, from: message.bytes)
+        #expect(read.web_push == 8_030 && read.mutable)
+        #expect(read.notification.title == "T\"}" && read.notification.navigate == fallback.navigate)
+        #expect(read.notification.data == ["revision": 9_007_199_254_740_991])
+        for payload in ["", "{", #"{} , "title": "other""#] {
+            #expect(DeclarativePush(fallback, payload: Data(payload.utf8)) == nil)
+        }
+    }
+
     /// "Thief of a locked phone" of docs/threat-model.md: a copy of its storage contains its token.
     @Test func theTokenAloneRedirectsADevicesPushes() async throws {
         try await run { hub, service, computer, phone in

@@ -21,7 +21,8 @@ let wrongVerifier = Data(repeating: 0xEE, count: 32)
 
 extension PushSubscriptionRequest {
     static let sample = PushSubscriptionRequest(
-        endpoint: "https://push.example/abc", keys: Keys(p256dh: "BPd…", auth: "a'\"; --"))
+        endpoint: "https://push.example/abc", keys: Keys(p256dh: "BPd…", auth: "a'\"; --"),
+        fallback: PushFallback(title: "Ein Ereignis '", body: "", navigate: "https://hub.example/"))
 }
 
 /// A device with a PIN share at a store.

@@ -6,7 +6,7 @@ import {
 } from "../notification-text.js";
 import { openPush } from "../open-push.js";
 import { keepSubscription } from "../push-subscription.js";
-import { textOf } from "../../crypto/bytes.js";
+import { textOf, utf8 } from "../../crypto/bytes.js";
 import { systemTime } from "../../hub/time.js";
 import { CompanionStore } from "../../store/store.js";
 import { Tabs } from "../../store/tabs.js";
@@ -37,12 +37,28 @@ async function withDevice(body) {
 
 /** @param {PushEvent} event */
 export async function pushed(event) {
-    const message = event.data ? new Uint8Array(event.data.arrayBuffer()) : new Uint8Array();
+    const message = messageOf(event);
     const { notice, hours } = await withDevice(async (device) => ({
         notice: await read(device, message), hours: await device.store.fact(factNames.quietHours, usualQuietHours),
     })).catch(() => ({ notice: unknownNotice, hours: usualQuietHours }));
     await show(notice, isSilentNow(hours, notice.kind, new Date()));
     await withDevice(confirm).catch(() => {});
+}
+
+/**
+ * What a device sent, also from inside a declarative message.
+ * @param {PushEvent & { notification?: Notification | null }} event
+ */
+function messageOf({ data, notification }) {
+    if (notification) return utf8(JSON.stringify(notification.data));
+    if (!data) return new Uint8Array();
+    const bytes = new Uint8Array(data.arrayBuffer());
+    try {
+        const message = JSON.parse(textOf(bytes));
+        return message.web_push === 8030 ? utf8(JSON.stringify(message.notification.data)) : bytes;
+    } catch {
+        return bytes;
+    }
 }
 
 /**
