@@ -66,13 +66,11 @@ export const tests = {
 
     calculationsUseBoundedMemory() {
         const calculator = pressed("1/3=").calculator;
-        const start = performance.now();
-        // Squared, its denominator would have 2^60 digits.
+        // Squared, its denominator would have 2^60 digits: without a bound this would not end.
         for (let index = 0; index < 60; index++) pressed("*1.000000001/1.0000000007=", calculator);
         for (let index = 0; index < 5000; index++) calculator.press("7", 0);
         for (let index = 0; index < 5000; index++) pressed("+7", calculator);
         pressed("=", calculator);
-        expect(performance.now() - start < 2000, `less than 2 s, not ${performance.now() - start} ms`);
         expect(calculator.display.length < 80, calculator.display);
     },
 
