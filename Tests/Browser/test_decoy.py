@@ -154,7 +154,9 @@ def test_a_decoy_vault_starts_with_sample_moments_that_are_edited(phone):
     assert phone.inside(count, pin=DECOY) == 6
     phone.lock()
     phone.unlock(DECOY)
-    phone.go("moments", "Everline")
+    phone.go("moments")
+    page.get_by_role("heading", name="Open your moments").wait_for()
+    phone.type_pin(DECOY)
     page.locator(".moment-card").first.click()
     phone.picture("decoy-sample")
     page.get_by_role("button", name="Edit this moment").click()

@@ -47,7 +47,7 @@ def test_a_typed_code_pairs_and_each_group_is_checked_as_it_is_typed(new_context
     page = new.page
     page.goto(new.address)
     page.get_by_role("button", name="Type the code").click()
-    field, go = page.get_by_label("Code"), page.get_by_role("button", name="Continue").last
+    field, go = page.get_by_role("textbox", name="Code"), page.get_by_role("button", name="Continue").last
     first, second, *rest = made["code"].split("-")
     wrong = ("1" if second[0] != "1" else "2") + second[1:]
     field.press_sequentially(first.lower() + wrong)
@@ -75,7 +75,7 @@ def test_a_code_that_no_computer_made_is_refused_in_words(new_context, computer)
     page.goto(new.address)
     page.get_by_role("button", name="Type the code").click()
     # All digits are right: it is a published vector.
-    page.get_by_label("Code").fill("HK3D3-TPD1F-YZAW0-2692V")
+    page.get_by_role("textbox", name="Code").fill("HK3D3-TPD1F-YZAW0-2692V")
     page.get_by_role("button", name="Continue").last.click()
     page.get_by_text("This hub has no invitation with this code").wait_for()
     new.picture("pair-code-unknown")

@@ -131,16 +131,17 @@ def test_a_photo_has_a_description_that_is_read_shown_and_found(phone):
     assert [one.get("description") for one in found["photos"]] == [None, "Anna on the tram <b>"]
     page.get_by_role("listitem", name="Photo 2 of 2, Anna on the tram <b>, Lisbon").wait_for()
     page.get_by_role("button", name="Zoom photo 1 of 2").click()
-    page.get_by_role("button", name="Next photo").click()
+    viewer = page.get_by_role("dialog", name="Photo")
+    viewer.get_by_role("button", name="Next photo").click()
     page.locator(".moment-view-words", has_text="Anna on the tram <b>").wait_for()
-    page.get_by_role("img", name="Photo 2 of 2, Anna on the tram").wait_for()
+    viewer.get_by_role("img", name="Photo 2 of 2, Anna on the tram").first.wait_for()
     phone.picture("moment-description")
     phone.check()
-    page.get_by_role("button", name="Previous photo").click()
-    eventually_equals(page.locator(".moment-view-words").inner_text, "")
-    page.get_by_role("button", name="Close").click()
+    viewer.get_by_role("button", name="Previous photo").click()
+    eventually_equals(page.locator(".moment-view-words").text_content, "")
+    viewer.get_by_role("button", name="Close").click()
     # Searches find it, and an edit of something else keeps it.
-    moments = "return (await companion.moments.list('the TRAM')).moments.map(({ title }) => title);"
+    moments = "return (await companion.moments.list({ search: 'the TRAM' })).moments.map(({ title }) => title);"
     assert phone.inside(moments) == ["Lisbon"]
     page.get_by_role("button", name="Favourite").click()
     eventually_equals(lambda: moment(phone, found["id"])["photos"][1].get("description"), "Anna on the tram <b>")

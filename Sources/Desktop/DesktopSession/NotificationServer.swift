@@ -18,6 +18,8 @@ actor NotificationServer {
     private var abilities: DesktopNotificationAbilities?
     /// Notifications that may still be on the screen: key → the server's number.
     private var numbers: [String: UInt32] = [:]
+    /// How many servers there were. A reply that arrives after a change is of a server that is gone, or may be.
+    private var server = 0
     private var last: Task<Void, Never>?
 
     init(
@@ -49,6 +51,7 @@ actor NotificationServer {
     private func send(_ notification: DesktopNotification) async {
         do {
             let abilities = try await currentAbilities()
+            let server = server
             let (summary, body) = abilities.texts(of: notification)
             let hints: [String: BusValue] = [
                 "urgency": .byte(notification.urgency.rawValue), "desktop-entry": .string("applocker"),
@@ -64,6 +67,7 @@ actor NotificationServer {
                     .string(body), .strings(abilities.actions(of: notification, offered: offered)), .options(hints),
                     .int32(milliseconds),
                 ], timeout: Self.patience)
+            guard server == self.server else { return }
             numbers[notification.key] = answer.first?.integer.flatMap { UInt32(exactly: $0) }
         } catch {
             // No server is available; the activity log has the event in any case.
@@ -81,10 +85,11 @@ actor NotificationServer {
 
     private func currentAbilities() async throws -> DesktopNotificationAbilities {
         if let abilities { return abilities }
+        let server = server
         let answer = try await bus.call(Self.name, Self.path, Self.name, "GetCapabilities", timeout: Self.patience)
         let names = answer.first?.elements?.compactMap(\.text) ?? []
         let abilities = DesktopNotificationAbilities(capabilities: names)
-        self.abilities = abilities
+        if server == self.server { self.abilities = abilities }
         return abilities
     }
 
@@ -109,6 +114,7 @@ actor NotificationServer {
 
     /// A new server doesn't have the notifications of the previous one.
     private func forgetServer() {
+        server += 1
         abilities = nil
         numbers = [:]
     }

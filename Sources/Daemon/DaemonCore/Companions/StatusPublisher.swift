@@ -22,6 +22,17 @@ actor StatusPublisher {
         var time: Duration
     }
 
+    private struct PublishedIcons {
+        /// Of the apps' icons, as their desktop entries name them.
+        var names: [String: String]
+        /// The inspection in which their files were read.
+        var look: Duration
+        /// A device that joins later has the newest status key.
+        var household: ItemID
+        var epoch: UInt32
+        var body: ComputerIcons
+    }
+
     private let household: HouseholdService
     private let sync: SyncEngine
     private let publisher: EventPublisher
@@ -40,8 +51,7 @@ actor StatusPublisher {
     private var sentAlertDays: Int?
     /// The apps as last published, with a clock of 0.
     private var lastApps: ComputerApps?
-    /// What `icons` was made of, and the inspection that made it.
-    private var lastIcons: (names: [String: String], look: Duration, published: ComputerIcons)?
+    private var lastIcons: PublishedIcons?
     /// Raised for a change, and for a status that has to be sent without one.
     private let wake = Signal()
     private var isDue = true
@@ -91,7 +101,6 @@ actor StatusPublisher {
             // The devices, their keys or the connection have changed: the status is sent again.
             case .householdChanged:
                 sentAlertDays = nil
-                lastIcons = nil
                 refresh()
             case .recordsQueued, .hubConnected: refresh()
             default: break
@@ -155,11 +164,11 @@ actor StatusPublisher {
                 lastApps = list
             }
         }
-        if let icons = await changedIcons(look) {
-            if let record = try? await household.sealNext(icons.published, .icons, session.secrets.device) {
-                records.append(record)
-                lastIcons = icons
-            }
+        if let icons = await changedIcons(look, session),
+            let record = try? await household.sealNext(icons.body, .icons, session.secrets.device)
+        {
+            records.append(record)
+            lastIcons = icons
         }
         if let days = status.alertDays, days != sentAlertDays, (try? await household.keepAlerts(days: days)) != nil {
             sentAlertDays = days
@@ -180,12 +189,12 @@ actor StatusPublisher {
 
     /// Nil while the pictures of the listed apps are those that were published. Files are read for another list, and
     /// after each inspection.
-    private func changedIcons(
-        _ look: Look
-    ) async -> (names: [String: String], look: Duration, published: ComputerIcons)? {
+    private func changedIcons(_ look: Look, _ session: HouseholdService.Session) async -> PublishedIcons? {
         let names = Dictionary(
             uniqueKeysWithValues: await apps.reports().compactMap { app in app.icon.map { (app.id, $0) } })
-        if let lastIcons, lastIcons.names == names, lastIcons.look == look.time { return nil }
+        let (household, epoch) = (session.roster.household, session.secrets.epoch)
+        let isKnown = lastIcons.map { $0.household == household && $0.epoch == epoch } ?? false
+        if let lastIcons, isKnown, lastIcons.names == names, lastIcons.look == look.time { return nil }
         var left = ComputerIcons.maximumBytes
         let pictures = await resolver.pictures(of: names, user: await status.viewer())
             .sorted { $0.app < $1.app }
@@ -194,12 +203,11 @@ actor StatusPublisher {
                 left -= picture.data.count
                 return true
             }
-        let icons = ComputerIcons(icons: pictures)
-        if let lastIcons, lastIcons.published == icons {
-            self.lastIcons = (names, look.time, icons)
-            return nil
-        }
-        return (names, look.time, icons)
+        let icons = PublishedIcons(
+            names: names, look: look.time, household: household, epoch: epoch, body: ComputerIcons(icons: pictures))
+        guard isKnown, lastIcons?.body == icons.body else { return icons }
+        lastIcons = icons
+        return nil
     }
 
     private func appList(at clock: UInt64, _ lockable: [OtherApp]) async -> ComputerApps {
