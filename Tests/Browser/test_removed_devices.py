@@ -118,7 +118,7 @@ def test_a_phone_that_the_computer_revokes_is_removed_from_shared_vaults_by_the_
 
 def test_only_its_own_household_identifies_a_member(phone, tom):
     tags = tom.anna.do("""async () => {
-        const { ownerTag } = await import("/sync/vault-keys.js");
+        const { ownerTag } = await import("/household/shared-keys.js");
         const { membership, companion } = await window.v.ours();
         const household = companion.device.paired.household;
         const devices = window.v.companion.device.roster.members.map(({ id }) => id);

@@ -264,12 +264,13 @@ def test_a_member_who_leaves_reads_nothing_written_later(anna, ben, cleo):
 def test_keys_that_a_member_prepared_are_not_used_after_its_removal(anna, ben, cleo):
     share(anna, ben, cleo)
     ahead = ben.do("""async () => {
-        const { keysRecord, sharedVaultID, withEpoch } = await import("/sync/vault-keys.js");
+        const { keysRecord, sharedVaultID, withEpoch } = await import("/household/shared-keys.js");
         const { companion } = await window.v.ours();
         const { device } = companion;
         const { keys, roster } = device;
         const ring = withEpoch(keys.ring, keys.household, await sharedVaultID(keys.household), 2);
-        const record = await keysRecord({ household: keys.household, roster, keys, ring, epoch: 2, revision: 1 });
+        const record = await keysRecord(
+            { members: roster.members, keys, ring, epoch: 2, revision: 1, replaces: 0 });
         const [outcome] = await device.hub.write([record]);
         return [outcome.sequence !== undefined,
             ring.entries.filter(({ kind, epoch }) => kind === 1 && epoch === 2).map(({ key }) => Array.from(key))[0]];

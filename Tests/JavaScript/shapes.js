@@ -16,11 +16,10 @@ const backup = (name) => of("features/backup/notes-backup.js", name);
 const hub = ["BlobState", "HouseholdReport", "HubDevice", "HubDeviceList", "HubDeviceRole", "HubDeviceState",
     "HubError", "HubErrorBody", "HubGeneration", "HubRecordPage", "HubRegistration", "HubReport", "HubStreamEvent",
     "HubWriteAnswer", "HubWriteOutcome", "HubWriteRequest", "InvitationDetails", "InvitationDetailsRequest",
-    "InvitationReport", "JoinReport", "JoinRequest",
-    "NewBlobRequest",
-    "NewHouseholdRequest", "NewInvitationRequest", "OwnDeviceReport", "PINAttemptRequest", "PINReplaceRequest",
-    "PINShareAnswer", "PINShareRequest", "PINShareState", "PushFallback", "PushMessageAnswer", "PushMessageRequest",
-    "PushSubscriptionRequest", "RosterAppendRequest", "RosterChange", "RosterPage",
+    "InvitationReport", "JoinReport", "JoinRequest", "NewBlobRequest", "NewHouseholdRequest", "NewInvitationRequest",
+    "OwnDeviceReport", "PINAttemptRequest", "PINReplaceRequest", "PINShareAnswer", "PINShareRequest", "PINShareState",
+    "PushFallback", "PushMessageAnswer", "PushMessageRequest", "PushSubscriptionRequest", "RosterAppendRequest",
+    "RosterChange", "RosterPage",
     "VaultInvitationProof"];
 
 /** @type {Record<string, string>} */
@@ -29,8 +28,8 @@ export const typeOf = {
     "HubError.Code": of("hub/errors.js", "HubErrorCode"),
     "PushMessageRequest.Urgency": "HubAPI.PushUrgency",
     HubRecord: "HubRecord",
-    // `owner` belongs to members of shared vaults: only companions write and read it.
-    DeviceName: `Without<${body("DeviceName")}, "owner">`,
+    // `owner` belongs to members of shared vaults, `sheet` to recovery sheets: only companions write and read them.
+    DeviceName: `Without<${body("DeviceName")}, "owner" | "sheet">`,
     ComputerStatus: body("ComputerStatus"),
     StatusReport: body("StatusReport"),
     "StatusReport.Protection": `${body("StatusReport")}["protection"]`,

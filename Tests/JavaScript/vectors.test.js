@@ -10,7 +10,7 @@ import { importPublic, publicKeyOf } from "/crypto/p256.js";
 import { pairingWords, wordsOf } from "/crypto/pairing-words.js";
 import { sha256 } from "/crypto/primitives.js";
 import { KeyRing } from "/crypto/ring.js";
-import { Roster } from "/crypto/roster.js";
+import { numberOf, Roster } from "/crypto/roster.js";
 import { deviceID, verify, verifyRecord } from "/crypto/signature.js";
 import { KeySlots } from "/crypto/slots.js";
 import { ContentStream, openContent, sealContentWith, streamName } from "/crypto/stream.js";
@@ -173,7 +173,7 @@ export const tests = {
         all("roster", [7, 37], async (vector) => {
             const roster = await readRoster(vector);
             const members = roster.members.map((member) => ({
-                id: member.id, role: member.role === "computer" ? 1 : 2, signingKey: hex(member.signingKey),
+                id: member.id, role: numberOf(member.role), signingKey: hex(member.signingKey),
                 boxKey: hex(member.boxKey),
             }));
             equal([roster.household, hex(roster.head), members, [...roster.revoked].sort()],
@@ -202,6 +202,7 @@ export const tests = {
                 invitation: invitation.id, proof: hex(await proofOf(invitation)),
                 proofHash: hex(await proofHashOf(invitation)), signingKey: hex(joining.signingKey),
                 boxKey: hex(joining.boxKey), words: await wordsOf(invitation, joining), deviceName: joining.name,
+                role: invitation.role,
             };
             for (const [key, value] of Object.entries(found)) equal(value, vector[key], `${vector.name}: ${key}`);
             equal(hex(await sealJoin(invitation, joining)), vector.join, vector.name);

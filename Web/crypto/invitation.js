@@ -6,21 +6,29 @@ import { pad, unpad } from "./padding.js";
 import { gcmOpen, gcmSeal, hkdf, importGCMKey, sha256 } from "./primitives.js";
 
 /**
- * @typedef {{ hub: string, household: string, computer: string, id: string, secret: Uint8Array }} Invitation
+ * `computer`: the device that invites. `role`: of the device that joins.
+ * @typedef {{ hub: string, household: string, computer: string, id: string, secret: Uint8Array,
+ *   role: import("./roster.js").DeviceRole }} Invitation
  * @typedef {{ signingKey: Uint8Array, boxKey: Uint8Array, name: string }} Joining
  */
 
 const pairMark = "/#pair=";
 const vaultMark = "/#vault=";
 const empty = new Uint8Array();
+/** @type {import("./roster.js").DeviceRole[]} by the link's version, from 1 */
+const roles = ["companion", "computer", "administrator"];
 
 /**
  * Throws FormatError: malformed, unknownVersion.
  * @param {string} link
  * @returns {Invitation}
  */
-export const readLink = (link) =>
-    read(link, pairMark, "This is not a pairing link; scan the QR code on the computer again.");
+export function readLink(link) {
+    const invitation = read(link, pairMark, "This is not a pairing link; scan the QR code again.", roles);
+    if (invitation.role !== "computer") return invitation;
+    throw new FormatError("unknownVersion",
+        "This link is for a computer: run “applocker hub join” there. For a phone, run “applocker pair”.");
+}
 
 /**
  * An invitation to a shared vault, whose members have the rights of a household's computers. Throws as `readLink`.
@@ -28,37 +36,38 @@ export const readLink = (link) =>
  * @returns {Invitation}
  */
 export const readVaultLink = (link) =>
-    read(link, vaultMark, "This invitation to a vault is incomplete; ask for it again.");
+    ({ ...read(link, vaultMark, "This invitation to a vault is incomplete; ask for it again.", roles.slice(0, 1)),
+        role: "computer" });
 
 /** @param {Invitation} invitation */
-export const vaultLink = ({ hub, household, computer, id, secret }) =>
-    `${hub}${vaultMark}${base64url(concat([1], unhex(household), unhex(computer), unhex(id), secret))}`;
+export const vaultLink = (invitation) => linkOf(invitation, vaultMark, 1);
+
+/** @param {Invitation} invitation for a computer or a phone of the household */
+export const pairingLink = (invitation) => linkOf(invitation, pairMark, roles.indexOf(invitation.role) + 1);
+
+/** @param {Invitation} invitation @param {string} mark @param {number} version */
+const linkOf = ({ hub, household, computer, id, secret }, mark, version) =>
+    `${hub}${mark}${base64url(concat([version], unhex(household), unhex(computer), unhex(id), secret))}`;
 
 /**
- * The link of an invitation that was typed as a code.
- * @param {number} version
- * @param {Invitation} invitation
+ * @param {string} link
+ * @param {string} mark
+ * @param {string} otherwise
+ * @param {import("./roster.js").DeviceRole[]} versions
+ * @returns {Invitation}
  */
-export const pairLink = (version, { hub, household, computer, id, secret }) =>
-    `${hub}${pairMark}${base64url(concat([version], unhex(household), unhex(computer), unhex(id), secret))}`;
-
-/** @param {string} link @param {string} mark @param {string} otherwise @returns {Invitation} */
-function read(link, mark, otherwise) {
+function read(link, mark, otherwise, versions) {
     const start = link.indexOf(mark);
     const bytes = start < 0 ? null : unbase64url(link.slice(start + mark.length));
     if (!bytes) throw new FormatError("malformed", otherwise);
     const reader = new ByteReader(bytes, "invitation");
-    const version = reader.number(1);
-    if (version === 2 && mark === pairMark) {
-        throw new FormatError("unknownVersion",
-            "This link is for a computer: run “applocker hub join” there. For a phone, run “applocker pair”.");
-    }
-    if (version !== 1) {
+    const role = versions[reader.number(1) - 1];
+    if (!role) {
         throw new FormatError("unknownVersion", "The invitation was made by a newer AppLocker; update this one.");
     }
     const [household, computer, id, secret] = [reader.id(), reader.id(), reader.id(), reader.bytes(32)];
     reader.end();
-    return { hub: link.slice(0, start), household, computer, id, secret };
+    return { hub: link.slice(0, start), household, computer, id, secret, role };
 }
 
 /**

@@ -64,6 +64,12 @@ const bytesOf = (value) =>
     Uint8Array.from(value.toString(16).padStart(64, "0").match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
 /**
+ * A private key of 48 bytes from a key derivation, as FIPS 186-5, A.2.1: the extra bits leave no bias.
+ * @param {Uint8Array} bytes
+ */
+export const scalarOf = (bytes) => bytesOf((BigInt(`0x${hex(bytes)}`) % (order - 1n)) + 1n);
+
+/**
  * 65 bytes, X9.63 uncompressed. Throws FormatError `malformed` for an invalid scalar.
  * @param {Uint8Array} scalar 32 bytes
  */

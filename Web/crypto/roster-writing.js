@@ -1,11 +1,11 @@
 // Writes entries of a roster. docs/formats.md, "Roster".
 import { concat, u64, unhex, utf8 } from "./bytes.js";
-import { Roster } from "./roster.js";
+import { numberOf, Roster } from "./roster.js";
 import { deviceID, sign } from "./signature.js";
 
 /**
- * @typedef {{ role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array }} NewMember points of 65
- *   bytes
+ * @typedef {{ role: import("./roster.js").DeviceRole, signingKey: Uint8Array, boxKey: Uint8Array }} NewMember points of
+ *   65 bytes
  */
 /** @typedef {{ id: string, key: CryptoKey }} Signer a device that may admit */
 
@@ -27,7 +27,7 @@ async function entry(roster, signer, kind, change, seconds) {
 
 /** @param {Roster} roster @param {NewMember} member @param {Signer} signer @param {number} seconds since 1970 */
 export const admitting = (roster, { role, signingKey, boxKey }, signer, seconds) =>
-    entry(roster, signer, admitKind, concat([role === "computer" ? 1 : 2], signingKey, boxKey), seconds);
+    entry(roster, signer, admitKind, concat([numberOf(role)], signingKey, boxKey), seconds);
 
 /** @param {Roster} roster @param {string} device @param {Signer} signer @param {number} seconds since 1970 */
 export const revoking = (roster, device, signer, seconds) => entry(roster, signer, revokeKind, unhex(device), seconds);
@@ -37,8 +37,9 @@ export const revoking = (roster, device, signer, seconds) => entry(roster, signe
  * @param {{ signingKey: Uint8Array, boxKey: Uint8Array }} founder points of 65 bytes
  * @param {CryptoKey} key the founder signs with
  * @param {number} seconds since 1970
+ * @param {"computer" | "administrator"} [role]
  */
-export async function foundedBy(founder, key, seconds) {
+export async function foundedBy(founder, key, seconds, role = "computer") {
     const signer = { id: await deviceID(founder.signingKey), key };
-    return Roster.read([await admitting(new Roster(), { role: "computer", ...founder }, signer, seconds)]);
+    return Roster.read([await admitting(new Roster(), { role, ...founder }, signer, seconds)]);
 }

@@ -1,5 +1,5 @@
-// The devices of a household: a chain of entries, each signed by a computer that belonged before. docs/formats.md,
-// "Roster".
+// The devices of a household: a chain of entries, each signed by a device that administers and belonged before.
+// docs/formats.md, "Roster".
 import { ByteReader, base64, equalInConstantTime, fields, hex } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { importPublic } from "./p256.js";
@@ -7,13 +7,25 @@ import { sha256 } from "./primitives.js";
 import { deviceID, verify } from "./signature.js";
 
 /**
- * @typedef {{ id: string, role: "computer" | "companion", signingKey: Uint8Array, boxKey: Uint8Array,
- *   verifyKey: CryptoKey }} Member
+ * `administrator`: a companion that may change the list of devices too.
+ * @typedef {"computer" | "companion" | "administrator"} DeviceRole
+ * @typedef {{ id: string, role: DeviceRole, signingKey: Uint8Array, boxKey: Uint8Array, verifyKey: CryptoKey }} Member
  * @typedef {{ number: bigint, previous: Uint8Array, time: number, author: string, admit: Member | null, revoke: string
  *   | null, signed: Uint8Array, signature: Uint8Array, hash: Uint8Array }} RosterEntry
  */
 
 const signatureLength = 64;
+/** @type {DeviceRole[]} the first one is number 1 */
+const roles = ["computer", "companion", "administrator"];
+
+/** @param {DeviceRole} role its number in an entry */
+export const numberOf = (role) => roles.indexOf(role) + 1;
+
+/**
+ * Whether a device of this role may admit and revoke devices.
+ * @param {DeviceRole | undefined} role
+ */
+export const administers = (role) => role === "computer" || role === "administrator";
 
 /** @param {Uint8Array} bytes @returns {Promise<RosterEntry>} */
 async function readEntry(bytes) {
@@ -30,14 +42,12 @@ async function readEntry(bytes) {
     let admit = null;
     let revoke = null;
     if (kind === 1) {
-        const role = reader.number(1);
+        const role = roles[reader.number(1) - 1];
         const [signingKey, boxKey] = [reader.bytes(65), reader.bytes(65)];
-        if (role !== 1 && role !== 2) throw reader.malformed();
+        if (!role) throw reader.malformed();
         const verifyKey = await importPublic(signingKey, "ECDSA");
         await importPublic(boxKey, "ECDH");
-        admit = { id: await deviceID(signingKey), role: role === 1
-            ? "computer"
-            : "companion", signingKey, boxKey, verifyKey };
+        admit = { id: await deviceID(signingKey), role, signingKey, boxKey, verifyKey };
     } else {
         revoke = reader.id();
     }
@@ -65,6 +75,8 @@ export class Roster {
     household = "";
     /** Hash of the newest entry. */
     head = new Uint8Array(32);
+    /** Its keys are one record an epoch, as in a shared vault. docs/formats.md, "Households of phones". */
+    isPhoneFounded = false;
 
     get number() {
         return this.entries.length;
@@ -108,6 +120,7 @@ export class Roster {
         copy.former = new Map(this.former);
         copy.household = this.household;
         copy.head = this.head;
+        copy.isPhoneFounded = this.isPhoneFounded;
         return copy;
     }
 
@@ -124,20 +137,21 @@ export class Roster {
         const entry = await readEntry(bytes);
         const isFirst = this.entries.length === 0;
         const author = isFirst ? entry.admit ?? undefined : this.member(entry.author);
-        const fits = entry.number === BigInt(this.number + 1) && equalInConstantTime(entry.previous, this.head)
-            && author?.role === "computer" && author.id === entry.author;
-        if (!fits || !(await verify(author.verifyKey, entry.signature, entry.signed, "roster"))) throw broken();
+        const fits = entry.number === BigInt(this.number + 1) && equalInConstantTime(entry.previous, this.head);
+        if (!fits || !author || !administers(author.role) || author.id !== entry.author
+            || !(await verify(author.verifyKey, entry.signature, entry.signed, "roster"))) throw broken();
         if (entry.admit) {
             if (this.member(entry.admit.id) || this.revoked.has(entry.admit.id)) throw broken();
             this.members.push(entry.admit);
         } else {
             const leaving = this.member(entry.revoke ?? "");
-            const computers = this.members.filter((member) => member.role === "computer").length;
-            if (!leaving || (leaving.role === "computer" && computers === 1)) throw broken();
+            const administrators = this.members.filter(({ role }) => administers(role)).length;
+            if (!leaving || (administers(leaving.role) && administrators === 1)) throw broken();
             this.members = this.members.filter((member) => member !== leaving);
             this.revoked.add(leaving.id);
             this.former.set(leaving.id, { ...leaving, until: this.revoked.size });
         }
+        if (isFirst) this.isPhoneFounded = author.role === "administrator";
         this.head = entry.hash;
         this.household ||= hex(entry.hash.slice(0, 16));
         this.entries.push(bytes.slice());

@@ -1,5 +1,6 @@
 // What devices check of each record before they open it. docs/formats.md, "Signed record".
 import { unbase64 } from "../crypto/bytes.js";
+import { administers } from "../crypto/roster.js";
 import { sealedBytes, verifyRecord } from "../crypto/signature.js";
 
 /** @typedef {import("../crypto/roster.js").Member} Member */
@@ -31,7 +32,8 @@ export class RecordRefusal extends Error {
 }
 
 const ofHousehold = new Set(["keys", "devices", "status", "apps", "icons", "events", "requests", "commands"]);
-const ofComputers = new Set(["keys", "devices", "status", "apps", "icons", "events", "requests", "intruders"]);
+const ofAdministrators = new Set(["keys", "devices"]);
+const ofComputers = new Set(["status", "apps", "icons", "events", "requests", "intruders"]);
 /** Of which a computer writes only its own record. */
 const ofOneComputer = new Set(["status", "apps", "icons"]);
 const maximumBlobs = 8;
@@ -40,6 +42,7 @@ const maximumBlobs = 8;
 function mayWrite(author, { collection, id, revision }) {
     const isComputer = author.role === "computer";
     if (collection === "commands") return isComputer !== (revision === 1);
+    if (ofAdministrators.has(collection)) return administers(author.role);
     if (ofOneComputer.has(collection)) return isComputer && author.id === id;
     // Events never change.
     if (collection === "events") return isComputer && revision === 1;

@@ -1,8 +1,12 @@
-// What pairing and joining a shared vault share: waiting for admission, and checking the list of devices.
+// What pairing, recovery and joining a shared vault share: waiting for admission, and checking what the hub serves.
 import { equalInConstantTime } from "../crypto/bytes.js";
-import { Roster } from "../crypto/roster.js";
+import { ringKind } from "../crypto/ring.js";
+import { administers, Roster } from "../crypto/roster.js";
+import { sealedBytes } from "../crypto/signature.js";
+import { checkRecord } from "../formats/record-check.js";
 import { HubError } from "../hub/errors.js";
 import { CompanionError } from "./errors.js";
+import { addVaultKeys, checkKeysOfEpoch, epochOf, keysID, readBoxes, sharedVaultID } from "./shared-keys.js";
 
 /** @typedef {import("../hub/client.js").HubClient} HubClient */
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
@@ -66,14 +70,11 @@ export async function keysRecordOf(hub, id) {
 }
 
 /**
- * The list of devices, if it matches the link and has this device's own keys.
+ * The household's list of devices. Throws CompanionError `untrusted`, HubError, HubUnreachable.
  * @param {HubClient} hub
- * @param {DeviceFacts} facts
- * @param {Uint8Array} signingPoint
- * @param {Uint8Array} boxPoint
- * @param {"computer" | "companion"} [role] that this device was to get
+ * @param {string} household
  */
-export async function checkedRoster(hub, facts, signingPoint, boxPoint, role = "companion") {
+export async function rosterOf(hub, household) {
     let roster;
     try {
         roster = await Roster.read(await hub.roster(0));
@@ -81,10 +82,23 @@ export async function checkedRoster(hub, facts, signingPoint, boxPoint, role = "
         if (error instanceof HubError || /** @type {Error} */ (error).name === "HubUnreachable") throw error;
         throw untrusted("The hub returned a tampered list of devices; it can’t be trusted.");
     }
-    if (roster.household !== facts.household) {
+    if (roster.household !== household) {
         throw untrusted("The hub returned another household’s devices; it can’t be trusted.");
     }
-    if (roster.member(facts.computer)?.role !== "computer") {
+    return roster;
+}
+
+/**
+ * The list of devices, if it matches the link and has this device's own keys.
+ * @param {HubClient} hub
+ * @param {DeviceFacts} facts
+ * @param {Uint8Array} signingPoint
+ * @param {Uint8Array} boxPoint
+ * @param {import("../crypto/roster.js").DeviceRole} role that this device was to get
+ */
+export async function checkedRoster(hub, facts, signingPoint, boxPoint, role) {
+    const roster = await rosterOf(hub, facts.household);
+    if (!administers(roster.member(facts.computer)?.role)) {
         throw untrusted("The device that made the link is not in the household.");
     }
     const own = roster.member(facts.device);
@@ -93,4 +107,26 @@ export async function checkedRoster(hub, facts, signingPoint, boxPoint, role = "
         throw untrusted("The hub returned wrong keys for this device; it can’t be trusted.");
     }
     return roster;
+}
+
+/**
+ * Whether the keys of an epoch arrived that are one record for all members. Throws CompanionError `untrusted`.
+ * @param {HubClient} hub
+ * @param {Roster} roster
+ * @param {import("./keys.js").UnlockedKeys} keys
+ * @param {number} [epoch]
+ */
+export async function receiveSharedKeys(hub, roster, keys, epoch = epochOf(roster)) {
+    const record = await keysRecordOf(hub, await keysID(keys.household, epoch));
+    if (!record) return false;
+    try {
+        const checked = await checkRecord(roster, record, 0);
+        checkKeysOfEpoch(roster, checked);
+        const sealed = sealedBytes(record);
+        if (!sealed || !readBoxes(sealed).has(keys.device)) return false;
+        await addVaultKeys(keys, checked);
+        return keys.ring.key(ringKind.vault, await sharedVaultID(keys.household), epoch) !== undefined;
+    } catch {
+        throw untrusted("The keys from the hub are not from a device that may send them.");
+    }
 }

@@ -65,30 +65,36 @@ export class Household {
     }
 
     /**
-     * The vault of new notes: of the computer that admitted this device or, if that is gone, of another one.
+     * The vault of new notes: of the household, if a phone founded it; else of the computer that admitted this device
+     * or, if that is gone, of another one.
      * @returns {Promise<string | null>}
      */
     async mainVault() {
+        const { isPhoneFounded, household } = this.device.roster;
+        if (isPhoneFounded) return (await import("./shared-keys.js")).sharedVaultID(household);
         const computers = (await this.computers()).filter(({ vault }) => vault);
         return (computers.find(({ id }) => id === this.device.paired.computer) ?? computers[0])?.vault ?? null;
     }
 
     /**
      * All devices of the roster. `lastSeen` (seconds since 1970) and the rest are reported by the hub, and absent
-     * offline. `owner`: of a shared vault's members.
-     * @returns {Promise<{ id: string, name: string, owner: string | null, role: "computer" | "companion",
-     *   isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
+     * offline. `owner`: of a shared vault's members. `isSheet`: a recovery sheet, which is no device that connects.
+     * @returns {Promise<{ id: string, name: string, owner: string | null, isSheet: boolean,
+     *   role: import("../crypto/roster.js").DeviceRole, isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
      */
     async devices() {
         const bodies = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
             .map(({ row: { record }, body }) => {
-                const { name, owner } = body;
+                const { name, owner, sheet } = body;
                 // Every member of a shared vault may write it; only the device itself reports its owner.
-                return [record.id, { name, owner: record.author === record.id ? owner : null }];
+                return [record.id, { name, owner: record.author === record.id ? owner : null, sheet }];
             }));
+        // A computer that a phone admitted reports its name with its state.
+        const computers = new Map((await this.computers()).map(({ id, name }) => [id, name]));
         const atHub = await this.device.hub.devices().catch(() => []);
         return this.device.roster.members.map(({ id, role }) => ({
-            id, role, name: bodies.get(id)?.name ?? id.slice(0, 8), owner: bodies.get(id)?.owner ?? null,
+            id, role, name: bodies.get(id)?.name ?? computers.get(id) ?? id.slice(0, 8),
+            owner: bodies.get(id)?.owner ?? null, isSheet: bodies.get(id)?.sheet === true && role === "administrator",
             isThis: id === this.device.paired.device,
             atHub: atHub.find((device) => device.id === id) ?? null,
         }));

@@ -192,8 +192,9 @@ export class UnlockedKeys {
      * @param {CheckedRecord} record
      * @param {Record<string, string>} [owners] of vaults, changed in place
      * @param {(id: string) => boolean} [isMember]
+     * @param {string | null} [ownVault] of a household that a phone founded: computers send keys of other vaults alone
      */
-    async add(record, owners = {}, isMember = () => true) {
+    async add(record, owners = {}, isMember = () => true, ownVault = null) {
         try {
             const body = await openBox(record.sealed ?? new Uint8Array(), record.name, this.box);
             const given = KeyRing.read(body);
@@ -205,7 +206,8 @@ export class UnlockedKeys {
             }
             const after = { ...owners };
             const accepted = given.entries.filter((entry) =>
-                isAccepted(entry, record.author.id, this.ring, after, isMember));
+                (!ownVault || (entry.kind !== ringKind.status && entry.vault !== ownVault))
+                && isAccepted(entry, record.author.id, this.ring, after, isMember));
             const ring = new KeyRing([...this.ring.entries, ...accepted]);
             if (ring.entries.length > maximumEntries) throw new RecordRefusal("unreadable");
             this.ring = ring;

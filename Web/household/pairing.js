@@ -1,21 +1,35 @@
 // Pairs a device. docs/formats.md, "Pairing". Nothing is stored before a PIN is set, so that no key is ever stored
 // unsealed.
 import { randomBytes, wipe } from "../crypto/bytes.js";
-import { proofOf, readLink, sealJoin } from "../crypto/invitation.js";
-import { freshPair } from "../crypto/p256.js";
-import { wordsOf } from "../crypto/pairing-words.js";
-import { sha256 } from "../crypto/primitives.js";
+import { readLink } from "../crypto/invitation.js";
 import { KeyRing } from "../crypto/ring.js";
-import { Roster } from "../crypto/roster.js";
-import { deviceID } from "../crypto/signature.js";
 import { HubClient } from "../hub/client.js";
 import { CompanionError } from "./errors.js";
+import { freshIdentity, requestToJoin } from "./identity.js";
 import { UnlockedKeys } from "./keys.js";
-import { checkedRoster, keysRecordOf, patience, until, untilAdmitted, untrusted } from "./admission.js";
+import { checkedRoster, keysRecordOf, patience, receiveSharedKeys, until, untilAdmitted,
+    untrusted } from "./admission.js";
 import { checkRecord } from "../formats/record-check.js";
 
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
-/** @typedef {{ facts: DeviceFacts, keys: UnlockedKeys, roster: Roster }} Admitted */
+/** @typedef {import("../crypto/roster.js").Roster} Roster */
+/**
+ * A device without a PIN. `register`: registers the household that it founded; repeatable.
+ * @typedef {{ facts: DeviceFacts, keys: UnlockedKeys, roster: Roster, register?: () => Promise<void> }} Admitted
+ */
+
+/**
+ * After a revocation it stores data again from now on. Throws CompanionError `alreadyPaired`.
+ * @param {DeviceSession} device
+ */
+export async function requireUnpaired({ store }) {
+    if (await store.fact("device", null)) {
+        throw new CompanionError("alreadyPaired",
+            "This device is already paired. Revoke it in Settings before you pair it again.");
+    }
+    if (await store.wasRevoked()) await store.erase();
+}
+
 
 /**
  * Joins, waits for the owner, checks the list of devices, and receives the keys. Throws FormatError (the link),
@@ -29,33 +43,28 @@ import { checkRecord } from "../formats/record-check.js";
  */
 export async function pair(device, link, name, { waiting, signal } = {}) {
     const invitation = readLink(link);
-    if (await device.store.fact("device", null)) {
-        throw new CompanionError("alreadyPaired",
-            "This device is already paired. Revoke it in Settings before you pair it again.");
-    }
-    // After a revocation it stores data again from now on.
-    if (await device.store.wasRevoked()) await device.store.erase();
-    const [signing, box] = [await freshPair(), await freshPair()];
-    const token = randomBytes(32);
+    await requireUnpaired(device);
+    const identity = await freshIdentity();
+    const { signing, box, token } = identity;
     const facts = {
         hub: invitation.hub, household: invitation.household, computer: invitation.computer, name, token,
-        device: await deviceID(signing.point), deviceSecret: randomBytes(32),
+        device: identity.id, deviceSecret: randomBytes(32),
     };
-    const joining = { signingKey: signing.point, boxKey: box.point, name };
-    const [sealed, words] = [await sealJoin(invitation, joining), await wordsOf(invitation, joining)];
     await device.store.write({ facts: { unfinished: { hub: facts.hub, token } } });
-    const hub = new HubClient(facts.hub, token);
-    await hub.join(invitation.id,
-        { proof: await proofOf(invitation), device: facts.device, tokenHash: await sha256(token), sealed });
+    const words = await requestToJoin(invitation, identity, name);
     wipe(invitation.secret);
     waiting?.(words);
+    const hub = new HubClient(facts.hub, token);
     const end = device.time.now() + patience;
     await untilAdmitted(hub, device.time, end, signal, "The owner did not confirm; pair again.");
-    const roster = await checkedRoster(hub, facts, signing.point, box.point);
     const household = facts.household;
     const keys = await UnlockedKeys.from(
         household, randomBytes(32), new KeyRing(UnlockedKeys.ownEntries(household, signing.scalar, box.scalar)));
-    await until(device.time, end, signal, () => receiveKeys(hub, roster, keys));
+    const roster = await until(device.time, end, signal, async () => {
+        const now = await checkedRoster(hub, facts, signing.point, box.point, invitation.role);
+        const hasKeys = now.isPhoneFounded ? receiveSharedKeys(hub, now, keys) : receiveKeys(hub, now, keys);
+        return (await hasKeys) ? now : null;
+    });
     return { facts, keys, roster };
 }
 

@@ -102,6 +102,20 @@ export class HubClient {
     }
 
     /**
+     * Registers the household of a phone. Repeatable. Throws HubError `forbidden`, `gone`.
+     * @param {{ household: string, device: string, entry: Uint8Array, tokenHash: Uint8Array, start?: string,
+     *   invitation: { id: string, proof: Uint8Array } | null }} request
+     */
+    foundMain({ household, device, entry, tokenHash, start, invitation }) {
+        /** @type {HubAPI.NewHouseholdRequest} */
+        const body = {
+            household, device, entry: base64(entry), tokenHash: base64(tokenHash), role: "administrator", start,
+            vaultInvitation: invitation ? { id: invitation.id, proof: base64(invitation.proof) } : undefined,
+        };
+        return this.#requests.send("POST", "/v1/households", { body, access: "anybody" });
+    }
+
+    /**
      * The newest sequence number, and the generations of the store, oldest first.
      * @returns {Promise<Pick<HubAPI.HouseholdReport, "sequence" | "generations">>}
      */

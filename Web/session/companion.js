@@ -10,14 +10,15 @@ import { eraseEverything } from "./erase.js";
 import { CompanionError } from "../household/errors.js";
 import * as unlock from "../household/unlock.js";
 import { UnlockedKeys } from "../household/keys.js";
+import { checkPIN } from "../household/pin-rules.js";
 import { forgetUnfinished } from "../household/unfinished-pairing.js";
 import { ingestRecords, ingestDeferred } from "../sync/ingest.js";
 import { sweepStaged } from "../sync/photo-staging.js";
 import { SessionState } from "./session-state.js";
 
 /**
- * `new`: not paired. `choosingPIN`: admitted, without a PIN. `lost`: the browser deleted the data of a paired device.
- * `revoked`: a computer revoked it, and everything was erased.
+ * `new`: not paired. `choosingPIN`: admitted, or a founder, without a PIN. `lost`: the browser deleted the data of a
+ * paired device. `revoked`: another device revoked it, and everything was erased.
  * @typedef {"new" | "choosingPIN" | "locked" | "unlocked" | "lost" | "revoked"} CompanionState
  */
 /** @typedef {import("../household/pairing.js").Admitted} Admitted */
@@ -36,6 +37,11 @@ export class Companion extends SessionState {
         super(device, name, (membership) => Companion.#ofVault(membership, device.time));
         device.events.addEventListener("revoked", () => void this.#erase(true).catch((error) => console.warn(error)));
         device.tabs.listen((message) => this.#receive(message));
+        device.beforeSending = async () => {
+            if (!device.roster.isPhoneFounded) return;
+            const { settleHousehold } = await import("../sync/vault-keys.js");
+            await settleHousehold(device, (record) => ingestRecords(device, [record]));
+        };
     }
 
     /**
@@ -158,14 +164,44 @@ export class Companion extends SessionState {
      * @param {{ waiting?: (words: string[]) => void, signal?: AbortSignal }} [options]
      */
     async pair(link, name, options) {
+        const { pair } = await import("../household/pairing.js");
+        await this.#admit(() => pair(this.device, link, name, options));
+    }
+
+    /**
+     * As `found` in founding.js, at the hub that serves this page; then as `pair`. The household is registered by
+     * `setPIN`.
+     * @param {string} hub @param {string} name @param {import("../household/founding.js").FoundingLinks} links
+     */
+    async found(hub, name, links) {
+        const { found } = await import("../household/founding.js");
+        await this.#admit(() => found(this.device, hub, name, links));
+    }
+
+    /**
+     * As `recover` in recovery.js; then as `pair`.
+     * @param {{ hub: string, household: string | null, secret: Uint8Array }} sheet @param {string} name
+     */
+    async recover(sheet, name) {
+        const { recover } = await import("../household/recovery.js");
+        await this.#admit(() => recover(this.device, sheet, name));
+    }
+
+    /** @param {() => Promise<Admitted>} make */
+    async #admit(make) {
         try {
-            const { pair } = await import("../household/pairing.js");
-            this.#admitted = await pair(this.device, link, name, options);
+            this.#admitted = await make();
         } catch (error) {
             await forgetUnfinished(this.device).catch(() => {});
             throw error;
         }
         this.device.emit("state");
+    }
+
+    /** Instead of the first PIN: the set-up begins again. */
+    async startAgain() {
+        this.lockTab();
+        await forgetUnfinished(this.device);
     }
 
     /**
@@ -175,7 +211,9 @@ export class Companion extends SessionState {
      */
     async setPIN(pin) {
         if (!this.#admitted) return unlock.changePIN(this.device, pin);
-        const { facts, keys, roster } = this.#admitted;
+        const { facts, keys, roster, register } = this.#admitted;
+        checkPIN(pin);
+        await register?.();
         await unlock.setFirstPIN(this.device, facts, keys, roster.entries, pin);
         markPaired(this.name, facts.device);
         // The browser may refuse: `report()` shows it.

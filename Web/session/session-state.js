@@ -18,7 +18,8 @@ import { SyncLoop } from "../sync/sync-loop.js";
 
 /**
  * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of changed records),
- * "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo).
+ * "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo), "roster" (devices were admitted or
+ * revoked).
  */
 export class SessionState extends EventTarget {
     /**
@@ -48,7 +49,7 @@ export class SessionState extends EventTarget {
             open: openVault, remove: (database) => CompanionStore.remove(database),
             names: (prefix) => CompanionStore.names(prefix),
         });
-        for (const kind of ["state", "connection", "changed", "outbox", "upload"]) {
+        for (const kind of ["state", "connection", "changed", "outbox", "upload", "roster"]) {
             device.events.addEventListener(kind, (event) =>
                 this.dispatchEvent(new CustomEvent(kind, { detail: /** @type {CustomEvent} */ (event).detail })));
         }
@@ -73,6 +74,16 @@ export class SessionState extends EventTarget {
     get own() {
         const { device, name, computer } = this.device.paired;
         return { device, name, computer };
+    }
+
+    /** Whether the household has a computer: without one there are no locked apps, alerts or commands. */
+    get hasComputer() {
+        return this.device.roster.members.some(({ role }) => role === "computer");
+    }
+
+    /** Whether a phone founded the household: then phones admit and revoke devices, and a sheet opens it. */
+    get isPhoneFounded() {
+        return this.device.roster.isPhoneFounded;
     }
 
     /**

@@ -89,7 +89,15 @@ export class DeviceSession {
         this.notResent.clear();
     }
 
-    /** Whether a computer's signature proves the revocation. Members of a shared vault erase nothing by themselves. */
+    /** Whether its keys are one record an epoch: of a shared vault, or of a household that a phone founded. */
+    get sharesKeys() {
+        return this.member !== null || this.roster.isPhoneFounded;
+    }
+
+    /**
+     * Whether a signature of a device that administers proves the revocation. Members of a shared vault erase nothing
+     * by themselves.
+     */
     get isRevoked() {
         return !this.member && this.facts !== null && this.roster.revoked.has(this.facts.device);
     }
@@ -186,8 +194,8 @@ export class DeviceSession {
         let before = this.roster;
         try {
             let served = await this.hub.roster(before.number - 1);
-            // In a household computers restore the list; in a shared vault its members do.
-            if (this.member && served.length === 0) {
+            // In a household with a computer that founded it, computers restore the list; else its members do.
+            if (this.sharesKeys && served.length === 0) {
                 await this.#restoreRoster();
                 before = this.roster;
                 served = await this.hub.roster(before.number - 1);

@@ -1,4 +1,4 @@
-// Records of devices that left a shared vault. docs/formats.md, "Shared vaults".
+// Records of devices that left a shared vault, or a household that a phone founded. docs/formats.md, "Shared vaults".
 import { unbase64, wipe } from "../crypto/bytes.js";
 import { readEnvelope } from "../crypto/envelope.js";
 import { checkRecord } from "../formats/record-check.js";
@@ -9,7 +9,7 @@ import { ancestorsIn } from "./versions.js";
 /** Records sealed again in one step. */
 const atOnce = 32;
 const adoptedFact = "adopted";
-const collections = ["about", "moments", "photos", "notes"];
+const collections = ["about", "moments", "photos", "notes", "vaults"];
 
 /**
  * Accepts a former member's record under the keys of its time, unless it would replace a newer version. Null for its
@@ -27,6 +27,19 @@ export async function checkFormerMemberRecord(roster, record, row, known) {
         record, known);
 }
 
+/** @param {HubRecord} record @param {string} vault @param {number} epoch */
+const isOlder = ({ vault: own, sealed }, vault, epoch) => own === vault && typeof sealed === "string"
+    && readEnvelope(unbase64(sealed)).wrapEpoch < epoch;
+
+/**
+ * Whether a pending change is sealed under keys that a member who left has.
+ * @param {DeviceSession} device
+ * @param {string} vault
+ * @param {number} epoch
+ */
+export const hasOldWaiting = async ({ store }, vault, epoch) =>
+    (await store.waiting()).some(({ record }) => isOlder(record, vault, epoch));
+
 /**
  * Seals pending changes from before a member left again, so that none is sent under keys that the member has.
  * @param {DeviceSession} device
@@ -35,13 +48,11 @@ export async function checkFormerMemberRecord(roster, record, row, known) {
  */
 export async function resealWaiting(device, vault, epoch) {
     const { keys, store, tabs } = device;
-    const isOld = (/** @type {HubRecord} */ { vault: own, sealed }) => own === vault && typeof sealed === "string"
-        && readEnvelope(unbase64(sealed)).wrapEpoch < epoch;
-    if (!(await store.waiting()).some(({ record }) => isOld(record))) return;
+    if (!(await hasOldWaiting(device, vault, epoch))) return;
     await tabs.exclusive("edit", async () => {
         for (const line of await store.waiting()) {
             const { record } = line;
-            if (!isOld(record)) continue;
+            if (!isOlder(record, vault, epoch)) continue;
             const body = await keys.openContent(record, unbase64(/** @type {string} */ (record.sealed)));
             const name = { vault, collection: record.collection, id: record.id, revision: record.revision };
             const renewed = {

@@ -193,7 +193,7 @@ async function check(device, record, row, batch, known = row?.record.revision ??
     } catch (error) {
         if (!(error instanceof RecordRefusal) || error.code !== "unknownAuthor") throw error;
         if (device.roster.revoked.has(record.author)) {
-            if (!device.member) return null;
+            if (!device.sharesKeys) return null;
             const { checkFormerMemberRecord } = await import("./former-members.js");
             return checkFormerMemberRecord(device.roster, record, row, known);
         }
@@ -220,22 +220,25 @@ async function look(device, record, batch) {
     /** @param {string} computer */
     const chain = (computer) => (batch.chains[computer] ??= newChain());
     switch (collection) {
-        case "keys":
-            if (!record.sealed || (!device.member && !(await isKeysFor(device.paired.device, record)))) return false;
+        case "keys": {
+            const isShared = device.member !== null || (device.sharesKeys && (await isKeysOfEpoch(record)));
+            if (!record.sealed || (!isShared && !(await isKeysFor(device.paired.device, record)))) return false;
             // Its box opens only while AppLocker is unlocked.
             if (!device.unlocked?.receivesKeys) throw new KeyMissing();
-            if (device.member) {
-                const { addVaultKeys, checkKeysOfEpoch, epochOf } = await import("./vault-keys.js");
+            if (isShared) {
+                const { addVaultKeys, checkKeysOfEpoch, epochOf } = await import("../household/shared-keys.js");
                 if (record.epoch > epochOf(device.roster) && !batch.hasFollowedRoster) throw new RosterNeeded();
                 checkKeysOfEpoch(device.roster, record);
-                await addVaultKeys(device.unlocked, record);
+                await addVaultKeys(device.unlocked, record, device.member === null);
             } else {
                 batch.owners ??= await ownersOf(device);
-                await device.unlocked.add(record, batch.owners, (id) => device.roster.member(id) !== undefined);
+                await device.unlocked.add(record, batch.owners, (id) => device.roster.member(id) !== undefined,
+                    device.sharesKeys ? await ownVault(device) : null);
             }
             await device.openStatusKeys(device.unlocked);
             batch.hasNewKeys = true;
             return true;
+        }
         case "devices":
             if (record.sealed) await open("devices");
             return true;
@@ -278,6 +281,18 @@ async function look(device, record, batch) {
         default:
             return true;
     }
+}
+
+/** @param {import("../formats/record-check.js").CheckedRecord} record of a household that a phone founded */
+async function isKeysOfEpoch({ name, epoch }) {
+    const { keysID } = await import("../household/shared-keys.js");
+    return name.id === (await keysID(name.vault, epoch));
+}
+
+/** @param {DeviceSession} device of a household that a phone founded */
+async function ownVault({ paired }) {
+    const { sharedVaultID } = await import("../household/shared-keys.js");
+    return sharedVaultID(paired.household);
 }
 
 /**

@@ -71,8 +71,8 @@ export async function compareStores(device) {
         if (common >= newest) {
             return void (await store.write({ facts: { [storeFacts.generations]: generations, ...rereadFacts } }));
         }
-        // The keys and names of a shared vault: no computer sends those again.
-        const own = device.member
+        // The keys and names of devices without a computer, which would send those again.
+        const own = device.sharesKeys
             ? (await Promise.all(["keys", "devices"].map((collection) => store.records(collection)))).flat()
             .filter(({ record }) => record.author === device.paired.device) : [];
         const cleared = await store.fact("alertsCleared", 0);

@@ -116,7 +116,7 @@ export class SyncLoop {
             if (item.kind === "roster") {
                 await device.followRoster();
                 // Members changed, so the keys may have to change.
-                if (device.member) await this.#sendOrWait();
+                if (device.sharesKeys) await this.#sendOrWait();
             }
             if (item.kind === "live") {
                 await ingestRecords(device, [], { cursor: item.sequence, seen });

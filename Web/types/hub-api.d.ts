@@ -2,9 +2,9 @@
 // Tests/JavaScript/shapes.js compares the fields. Bytes are base64.
 declare namespace HubAPI {
     type HubDeviceRole = "computer" | "companion" | "administrator";
-    type HubDeviceState = "pending" | "active";
-
+    /** Who may found a household: everybody, those who were invited, or nobody. */
     type HubRegistration = "open" | "invitation" | "closed";
+    type HubDeviceState = "pending" | "active";
 
     interface HubReport {
         name: string;
@@ -39,6 +39,7 @@ declare namespace HubAPI {
         vaultInvitation?: VaultInvitationProof;
     }
 
+    /** An invitation of a household at this hub; its proof admits one founder. */
     interface VaultInvitationProof {
         id: string;
         proof: string;

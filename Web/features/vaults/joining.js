@@ -1,19 +1,18 @@
 // Creates a shared vault, or joins one by an invitation. docs/formats.md, "Shared vaults".
 import { randomBytes, wipe } from "../../crypto/bytes.js";
-import { proofOf, readVaultLink, sealJoin } from "../../crypto/invitation.js";
-import { freshPair, importPrivate } from "../../crypto/p256.js";
+import { readVaultLink } from "../../crypto/invitation.js";
+import { importPrivate } from "../../crypto/p256.js";
 import { sha256 } from "../../crypto/primitives.js";
-import { KeyRing, ringKind } from "../../crypto/ring.js";
+import { KeyRing } from "../../crypto/ring.js";
 import { foundedBy } from "../../crypto/roster-writing.js";
-import { deviceID, sealedBytes } from "../../crypto/signature.js";
 import { HubClient } from "../../hub/client.js";
 import { HubError } from "../../hub/errors.js";
 import { firstDrawers } from "../../household/private-storage.js";
 import { CompanionError } from "../../household/errors.js";
+import { freshIdentity, requestToJoin } from "../../household/identity.js";
 import { UnlockedKeys } from "../../household/keys.js";
-import { checkedRoster, keysRecordOf, patience, until, untilAdmitted } from "../../household/admission.js";
-import { checkRecord } from "../../formats/record-check.js";
-import { addVaultKeys, epochOf, keysID, readBoxes, sharedVaultID, withEpoch } from "../../sync/vault-keys.js";
+import { checkedRoster, patience, receiveSharedKeys, until, untilAdmitted } from "../../household/admission.js";
+import { epochOf, sharedVaultID, withEpoch } from "../../household/shared-keys.js";
 
 /** @typedef {import("../../sync/device-session.js").DeviceFacts} DeviceFacts */
 /** @typedef {import("../../crypto/roster.js").Roster} Roster */
@@ -39,10 +38,8 @@ const membership = async (facts, rootKey, ring, roster) =>
  * @param {string} name of this device for the others
  */
 export async function foundVault(main, name) {
-    const [signing, box] = [await freshPair(), await freshPair()];
-    const token = randomBytes(32);
+    const { id: device, signing, box, token } = await freshIdentity();
     const key = await importPrivate(signing.scalar, signing.point, "ECDSA");
-    const device = await deviceID(signing.point);
     const roster = await foundedBy({ signingKey: signing.point, boxKey: box.point }, key, main.time.now() / 1000);
     const { household } = roster;
     await main.hub.found({ household, device, entry: roster.entries[0], tokenHash: await sha256(token) });
@@ -60,7 +57,8 @@ export async function foundVault(main, name) {
  * @param {DeviceSession} main
  * @param {string} link
  * @param {string} name of this device for the others, 1 to 64 bytes
- * @param {{ waiting?: () => void, signal?: AbortSignal }} options `waiting`: now the other one has to agree
+ * @param {{ waiting?: (words: string[]) => void, signal?: AbortSignal }} options `waiting`: now the other one has to
+ *   agree, and shows the same words
  */
 export async function joinVault(main, link, name, { waiting, signal } = {}) {
     const invitation = readVaultLink(link);
@@ -68,32 +66,30 @@ export async function joinVault(main, link, name, { waiting, signal } = {}) {
         throw new CompanionError("otherHub",
             `This vault is at another hub, ${invitation.hub}; a vault can be shared only by devices of one hub.`);
     }
-    const [signing, box] = [await freshPair(), await freshPair()];
-    const token = randomBytes(32);
-    const device = await deviceID(signing.point);
+    const identity = await freshIdentity();
+    const { id: device, signing, box, token } = identity;
     const { household } = invitation;
     const facts = {
         hub: main.paired.hub, household, computer: invitation.computer, device, name, token,
         deviceSecret: new Uint8Array(),
     };
-    const sealed = await sealJoin(invitation, { signingKey: signing.point, boxKey: box.point, name });
     const hub = new HubClient(facts.hub, token);
+    let words;
     try {
-        await hub.join(invitation.id,
-            { proof: await proofOf(invitation), device, tokenHash: await sha256(token), sealed, role: "computer" });
+        words = await requestToJoin({ ...invitation, hub: facts.hub }, identity, name);
     } catch (error) {
         throw refusalOf(error);
     } finally {
         wipe(invitation.secret);
     }
-    waiting?.();
+    waiting?.(words);
     const end = main.time.now() + patience;
     await untilAdmitted(hub, main.time, end, signal, "The other member did not confirm; ask for another invitation.");
     const ring = new KeyRing(UnlockedKeys.ownEntries(household, signing.scalar, box.scalar));
     const keys = await UnlockedKeys.from(household, randomBytes(32), ring);
     const roster = await until(main.time, end, signal, async () => {
         const now = await checkedRoster(hub, facts, signing.point, box.point, "computer");
-        return (await receiveKeys(hub, now, facts, keys)) ? now : null;
+        return (await receiveSharedKeys(hub, now, keys)) ? now : null;
     });
     return membership(facts, keys.rootKey, keys.ring, roster);
 }
@@ -110,27 +106,5 @@ function refusalOf(error) {
                 "There is no such invitation: the link is incomplete, or it was withdrawn. Ask for another one.");
         default:
             return error;
-    }
-}
-
-/**
- * Whether they arrived. Throws CompanionError `untrusted`.
- * @param {HubClient} hub
- * @param {Roster} roster
- * @param {DeviceFacts} facts
- * @param {UnlockedKeys} keys
- */
-async function receiveKeys(hub, roster, facts, keys) {
-    const record = await keysRecordOf(hub, await keysID(facts.household, epochOf(roster)));
-    if (!record) return false;
-    try {
-        const checked = await checkRecord(roster, record, 0);
-        const sealed = sealedBytes(record);
-        if (!sealed || !readBoxes(sealed).has(facts.device)) return false;
-        await addVaultKeys(keys, checked);
-        return keys.ring.key(ringKind.vault, await sharedVaultID(facts.household), epochOf(roster)) !== undefined;
-    } catch {
-        throw new CompanionError("untrusted",
-            "The keys from the hub are not from a member of the vault. Nothing was stored.");
     }
 }

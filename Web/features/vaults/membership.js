@@ -1,15 +1,12 @@
 // The members of a shared vault: each one admits and revokes devices, and may leave. docs/formats.md, "Shared vaults".
-import { randomBytes, randomID, textOf, utf8 } from "../../crypto/bytes.js";
-import { FormatError } from "../../crypto/errors.js";
-import { openJoin, proofHashOf, vaultLink } from "../../crypto/invitation.js";
-import { ringKind } from "../../crypto/ring.js";
-import { admitting, revoking } from "../../crypto/roster-writing.js";
-import { deviceID, sealedBytes, signRecord } from "../../crypto/signature.js";
-import { sealEnvelope } from "../../crypto/envelope.js";
+import { textOf } from "../../crypto/bytes.js";
+import { vaultLink } from "../../crypto/invitation.js";
+import { sealedBytes } from "../../crypto/signature.js";
 import { HubError } from "../../hub/errors.js";
-import { CompanionError } from "../../household/errors.js";
-import { openStored } from "../../household/keys.js";
-import { ownerTag, sharedVaultID } from "../../sync/vault-keys.js";
+import { admit, appendRevocation, askingBy, createInvitation, revokeMember,
+    withdraw } from "../../household/administration.js";
+import { nameRecord } from "../../household/device-names.js";
+import { ownerTag, sharedVaultID } from "../../household/shared-keys.js";
 
 /** @typedef {import("../../crypto/invitation.js").Invitation} Invitation */
 /**
@@ -17,10 +14,8 @@ import { ownerTag, sharedVaultID } from "../../sync/vault-keys.js";
  * @typedef {{ id: string, name: string, owner: string | null, isThis: boolean, isConnected: boolean | null }}
  *   VaultMember
  */
-/** @typedef {{ device: string, name: string, joining: import("../../crypto/invitation.js").Joining }} Asking */
+/** @typedef {import("../../household/administration.js").Asking} Asking */
 
-const lifetime = 300;
-const attempts = 4;
 const about = "about";
 const longestVaultName = 64;
 
@@ -37,10 +32,6 @@ export class VaultMembership {
         this.companion = companion;
         this.device = companion.device;
         this.ownDevice = ownDevice;
-    }
-
-    get #signer() {
-        return { id: this.device.keys.device, key: this.device.keys.signingKey };
     }
 
     /**
@@ -78,77 +69,30 @@ export class VaultMembership {
      * @returns {Promise<{ invitation: Invitation, link: string, expires: number }>} `expires`: milliseconds since 1970
      */
     async invite() {
-        const { hub, household, device } = this.device.paired;
-        const invitation = { hub, household, computer: device, id: randomID(), secret: randomBytes(32) };
-        await this.device.hub.invite({
-            id: invitation.id, proofHash: await proofHashOf(invitation), expiresInSeconds: lifetime,
-        });
-        return { invitation, link: vaultLink(invitation), expires: this.device.time.now() + lifetime * 1000 };
+        const { invitation, expires } = await createInvitation(this.device, "computer");
+        return { invitation, link: vaultLink(invitation), expires };
     }
 
-    /**
-     * The device that joined by the invitation, or null. Throws CompanionError `untrusted` if that device does not have
-     * the link, `tooLate`; HubUnreachable.
-     * @param {Invitation} invitation
-     * @returns {Promise<Asking | null>}
-     */
-    async asking(invitation) {
-        let joined;
-        try {
-            joined = await this.device.hub.joined(invitation.id);
-        } catch (error) {
-            if (!(error instanceof HubError) || (error.code !== "gone" && error.code !== "not_found")) throw error;
-            throw new CompanionError("tooLate", "The invitation has expired; create another one.");
-        }
-        if (!joined) return null;
-        try {
-            const joining = await openJoin(invitation, joined.sealed);
-            if ((await deviceID(joining.signingKey)) !== joined.device) {
-                throw new FormatError("damaged", "another device");
-            }
-            return { device: joined.device, name: joining.name, joining };
-        } catch {
-            await this.withdraw(invitation);
-            throw new CompanionError("untrusted",
-                "A device without the link tried to join and was not admitted. Create another invitation.");
-        }
+    /** @param {Invitation} invitation Throws as `askingBy`. */
+    asking(invitation) {
+        return askingBy(this.device, invitation);
     }
 
-    /**
-     * Ends the invitation: a device that waits is refused.
-     * @param {Invitation} invitation
-     */
-    async withdraw(invitation) {
-        await this.device.hub.withdraw(invitation.id).catch((error) => {
-            if (!(error instanceof HubError)) throw error;
-        });
+    /** @param {Invitation} invitation */
+    withdraw(invitation) {
+        return withdraw(this.device, invitation);
     }
 
-    /**
-     * Admits the device and sends it every key, so that it reads all content. Throws HubError, HubUnreachable.
-     * @param {Invitation} invitation
-     * @param {Asking} asking
-     */
-    async admit(invitation, { device, joining: { signingKey, boxKey } }) {
-        await this.#append(async (roster) => (roster.member(device) ? null : {
-            entry: await admitting(roster, { role: "computer", signingKey, boxKey }, this.#signer,
-                this.device.time.now() / 1000),
-            change: { admit: { device, role: "computer", invitation: invitation.id } },
-        }));
-        await this.device.beforeSending();
+    /** @param {Invitation} invitation @param {Asking} asking Throws as `admit`. */
+    admit(invitation, asking) {
+        return admit(this.device, invitation, asking);
     }
 
     // Revoking
 
-    /**
-     * Revokes the device and replaces the keys. Throws HubError, HubUnreachable.
-     * @param {string} member
-     * @returns {Promise<boolean>} false where another member was faster
-     */
-    async remove(member) {
-        const isRemoved = await this.#revoke(member);
-        await this.device.beforeSending();
-        return isRemoved;
+    /** @param {string} member Throws as `revokeMember`. */
+    remove(member) {
+        return revokeMember(this.device, member);
     }
 
     /**
@@ -158,43 +102,11 @@ export class VaultMembership {
     async leave() {
         try {
             await this.device.followRoster();
-            if (this.count > 1) await this.#revoke(this.device.keys.device);
+            if (this.count > 1) await appendRevocation(this.device, this.device.keys.device);
             else await this.device.hub.removeHousehold();
         } catch (error) {
             // It was revoked before.
             if (!(error instanceof HubError) || error.code !== "unauthorized") throw error;
-        }
-    }
-
-    /** @param {string} member */
-    #revoke(member) {
-        return this.#append(async (roster) => (roster.member(member) ? {
-            entry: await revoking(roster, member, this.#signer, this.device.time.now() / 1000),
-            change: { revoke: { device: member } },
-        } : null));
-    }
-
-    /**
-     * Another member may change the list concurrently.
-     * @param {(roster: import("../../crypto/roster.js").Roster) => Promise<{ entry: Uint8Array,
-     *   change: HubAPI.RosterChange } | null>} make null where nothing is to do
-     * @returns {Promise<boolean>} whether something was
-     */
-    async #append(make) {
-        for (let attempt = 1; ; attempt += 1) {
-            await this.device.followRoster();
-            const { roster } = this.device;
-            const made = await make(roster);
-            if (!made) return false;
-            try {
-                await this.device.hub.append(roster.number + 1, made.entry, made.change);
-                // The hub refuses a device that revoked itself.
-                const revoked = "revoke" in made.change ? made.change.revoke.device : null;
-                if (revoked !== this.device.keys.device) await this.device.followRoster();
-                return true;
-            } catch (error) {
-                if (!(error instanceof HubError) || error.code !== "conflict" || attempt === attempts) throw error;
-            }
         }
     }
 
@@ -237,18 +149,8 @@ export class VaultMembership {
     /** Publishes this device's name for the other members, and its owner for its household; once. */
     async publishOwnName() {
         const { keys, paired: { name, household } } = this.device;
-        const { key, line, row, record: known } = await this.device.stored("devices", keys.device);
         const owner = await ownerTag(household, keys.device, this.ownDevice);
-        if (known && (await openStored(this.device, known, "devices"))?.owner === owner) return;
-        const status = keys.ring.current(ringKind.status, keys.household);
-        if (!status) return;
-        const place = {
-            vault: keys.household, collection: "devices", id: keys.device, revision: (known?.revision ?? 0) + 1,
-        };
-        const sealed = await sealEnvelope(utf8(JSON.stringify({ name, owner })), place, status.key, status.epoch);
-        const replaces = line?.record.replaces ?? row?.record.revision ?? 0;
-        const record = await signRecord(keys.signingKey, place,
-            { epoch: status.epoch, author: keys.device, sealed, replaces });
-        await this.companion.editor.commit({ waiting: [{ key, record }] });
+        const record = await nameRecord(this.device, keys.device, { name, owner }, (known) => known.owner === owner);
+        if (record) await this.companion.editor.commit({ waiting: [record] });
     }
 }

@@ -231,7 +231,7 @@ export class Vaults extends EventTarget {
     /**
      * Throws as `joinVault`, and CompanionError `full`, `alreadyPaired`.
      * @param {string} link
-     * @param {{ ownName?: string, waiting?: () => void, signal?: AbortSignal }} options
+     * @param {{ ownName?: string, waiting?: (words: string[]) => void, signal?: AbortSignal }} options
      */
     async join(link, { ownName, waiting, signal } = {}) {
         await this.#requireRoom();

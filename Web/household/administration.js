@@ -1,0 +1,164 @@
+// What a device that administers does: it invites, admits and revokes devices. docs/formats.md, "Roster" and "Pairing".
+import { randomBytes, randomID } from "../crypto/bytes.js";
+import { FormatError } from "../crypto/errors.js";
+import { openJoin, proofHashOf } from "../crypto/invitation.js";
+import { wordsOf } from "../crypto/pairing-words.js";
+import { admitting, revoking } from "../crypto/roster-writing.js";
+import { deviceID } from "../crypto/signature.js";
+import { HubError } from "../hub/errors.js";
+import { CompanionError } from "./errors.js";
+import { PrivateStorage } from "./private-storage.js";
+
+/** @typedef {import("../crypto/invitation.js").Invitation} Invitation */
+/** @typedef {import("../crypto/roster.js").Roster} Roster */
+/**
+ * A device that joined. `words`: it shows the same.
+ * @typedef {import("../crypto/invitation.js").Joining} Joining
+ * @typedef {{ device: string, name: string, words: string[], joining: Joining }} Asking
+ */
+/** @typedef {{ invitation: Invitation, expires: number }} Invited `expires`: milliseconds since 1970 */
+
+/**
+ * What this needs of a device session; a recovery sheet has no store.
+ * @typedef {Pick<DeviceSession, "paired" | "member" | "hub" | "time" | "keys" | "roster" | "followRoster" |
+ *   "beforeSending">} Administrator
+ */
+
+/** Of an invitation, in seconds. */
+const lifetime = 300;
+const attempts = 4;
+const admittedName = "admitted";
+const mostAdmitted = 32;
+
+/** @param {Administrator} device */
+const signerOf = ({ keys }) => ({ id: keys.device, key: keys.signingKey });
+
+/** @param {Administrator} device */
+const secondsOf = ({ time }) => time.now() / 1000;
+
+/**
+ * The devices that sessions with this session's keys admitted.
+ * @param {DeviceSession} device
+ * @returns {Promise<string[]>}
+ */
+export const admittedHere = async (device) => (await new PrivateStorage(device).get(admittedName)) ?? [];
+
+/** @param {DeviceSession} device @param {string} id */
+async function rememberAdmitted(device, id) {
+    await new PrivateStorage(device).set(admittedName, [...(await admittedHere(device)), id].slice(-mostAdmitted));
+}
+
+/**
+ * An invitation for one device, valid for five minutes. Throws HubError, HubUnreachable.
+ * @param {Administrator} device
+ * @param {"computer" | "administrator"} role
+ * @returns {Promise<Invited>}
+ */
+export async function createInvitation(device, role) {
+    const { hub, household, device: computer } = device.paired;
+    const invitation = { hub, household, computer, id: randomID(), secret: randomBytes(32), role };
+    await device.hub.invite({
+        id: invitation.id, proofHash: await proofHashOf(invitation), expiresInSeconds: lifetime,
+    });
+    return { invitation, expires: device.time.now() + lifetime * 1000 };
+}
+
+/**
+ * The device that joined by the invitation, or null. Throws CompanionError `untrusted` if that device does not have the
+ * link, `tooLate`; HubUnreachable.
+ * @param {Administrator} device
+ * @param {Invitation} invitation
+ * @returns {Promise<Asking | null>}
+ */
+export async function askingBy(device, invitation) {
+    let joined;
+    try {
+        joined = await device.hub.joined(invitation.id);
+    } catch (error) {
+        if (!(error instanceof HubError) || (error.code !== "gone" && error.code !== "not_found")) throw error;
+        throw new CompanionError("tooLate", "The invitation has expired; create another one.");
+    }
+    if (!joined) return null;
+    try {
+        const joining = await openJoin(invitation, joined.sealed);
+        if ((await deviceID(joining.signingKey)) !== joined.device) {
+            throw new FormatError("damaged", "another device");
+        }
+        return { device: joined.device, name: joining.name, words: await wordsOf(invitation, joining), joining };
+    } catch {
+        await withdraw(device, invitation);
+        throw new CompanionError("untrusted",
+            "A device without the link tried to join and was not admitted. Create another invitation.");
+    }
+}
+
+/**
+ * Ends the invitation: a device that waits is refused.
+ * @param {Administrator} device
+ * @param {Invitation} invitation
+ */
+export async function withdraw(device, invitation) {
+    await device.hub.withdraw(invitation.id).catch((error) => {
+        if (!(error instanceof HubError)) throw error;
+    });
+}
+
+/**
+ * Admits the device and sends it every key, so that it reads all content. Throws HubError, HubUnreachable.
+ * @param {Administrator} device
+ * @param {Invitation} invitation
+ * @param {Pick<Asking, "device" | "joining">} asking
+ */
+export async function admit(device, invitation, { device: id, joining: { signingKey, boxKey } }) {
+    const role = /** @type {"computer" | "administrator"} */ (invitation.role);
+    // First: an interrupted admission is finished by the next session with these keys.
+    if (!device.member) await rememberAdmitted(/** @type {DeviceSession} */ (device), id);
+    await appendToRoster(device, async (roster) => (roster.member(id) ? null : {
+        entry: await admitting(roster, { role, signingKey, boxKey }, signerOf(device), secondsOf(device)),
+        change: { admit: { device: id, role, invitation: invitation.id } },
+    }));
+    await device.beforeSending();
+}
+
+/**
+ * Revokes the device and replaces the keys. Throws HubError, HubUnreachable.
+ * @param {Administrator} device
+ * @param {string} member
+ * @returns {Promise<boolean>} false where another device was faster
+ */
+export async function revokeMember(device, member) {
+    const isRevoked = await appendRevocation(device, member);
+    await device.beforeSending();
+    return isRevoked;
+}
+
+/** @param {Administrator} device @param {string} member */
+export const appendRevocation = (device, member) => appendToRoster(device, async (roster) => (roster.member(member) ? {
+    entry: await revoking(roster, member, signerOf(device), secondsOf(device)),
+    change: { revoke: { device: member } },
+} : null));
+
+/**
+ * Another device may change the list concurrently.
+ * @param {Administrator} device
+ * @param {(roster: Roster) => Promise<{ entry: Uint8Array, change: HubAPI.RosterChange } | null>} make null where
+ *   nothing is to do
+ * @returns {Promise<boolean>} whether something was
+ */
+async function appendToRoster(device, make) {
+    for (let attempt = 1; ; attempt += 1) {
+        await device.followRoster();
+        const { roster } = device;
+        const made = await make(roster);
+        if (!made) return false;
+        try {
+            await device.hub.append(roster.number + 1, made.entry, made.change);
+            // The hub refuses a device that revoked itself.
+            const revoked = "revoke" in made.change ? made.change.revoke.device : null;
+            if (revoked !== device.keys.device) await device.followRoster();
+            return true;
+        } catch (error) {
+            if (!(error instanceof HubError) || error.code !== "conflict" || attempt === attempts) throw error;
+        }
+    }
+}
