@@ -1,6 +1,5 @@
 // Starts AppLocker in this page.
-import { consumePairingLink } from "./features/pairing/pairing-link.js";
-import { readInvitation } from "./features/vaults/invitation.js";
+import { consumeEntryLink } from "./features/pairing/entry-link.js";
 import { Companion } from "./session/companion.js";
 import { AppSession } from "./shell/app-session.js";
 import { followIdentity, storeIdentity } from "./ui/app-identity.js";
@@ -17,8 +16,7 @@ async function start() {
     applyAppearance();
     coverWhenUnseen();
     closeDialogsOnBack();
-    const link = consumePairingLink();
-    readInvitation();
+    const link = consumeEntryLink();
     const companion = await Companion.open();
     const session = new AppSession(companion, root, link);
     for (const kind of ["online", "focus"]) window.addEventListener(kind, () => companion.wake());

@@ -31,10 +31,11 @@ export class Household {
 
     /**
      * Opens records that were checked when they were ingested, without those that no longer open.
-     * @param {Row[]} rows
+     * @template {{ record: HubRecord }} Stored
      * @template {keyof import("../formats/record-bodies.js").RecordBodies} Kind
+     * @param {Stored[]} rows
      * @param {Kind} kind
-     * @returns {Promise<{ row: Row, body: import("../formats/record-bodies.js").RecordBodies[Kind] }[]>}
+     * @returns {Promise<{ row: Stored, body: import("../formats/record-bodies.js").RecordBodies[Kind] }[]>}
      */
     async #opened(rows, kind) {
         const { keys } = this.device;
@@ -83,7 +84,7 @@ export class Household {
      *   role: import("../crypto/roster.js").DeviceRole, isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
      */
     async devices() {
-        const bodies = new Map((await this.#opened(await this.device.store.records("devices"), "devices"))
+        const bodies = new Map((await this.#opened(await this.device.storedAll("devices"), "devices"))
             .map(({ row: { record }, body }) => {
                 const { name, owner, sheet } = body;
                 // Every member of a shared vault may write it; only the device itself reports its owner.

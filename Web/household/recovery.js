@@ -25,7 +25,7 @@ const asking = (/** @type {import("./identity.js").Identity} */ { id, signing, b
     ({ device: id, joining: { signingKey: signing.point, boxKey: box.point, name: sheetName } });
 
 const refused = () => new CompanionError("refused",
-    "This sheet opens nothing here: a newer one replaced it, it was revoked, or it belongs to another hub.");
+    "This sheet does not work here: a newer one replaced it, it was revoked, or it belongs to another hub.");
 
 /**
  * Makes the sheet of this code a device of the household; sheets from before are revoked. Throws HubError,

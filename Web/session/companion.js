@@ -31,6 +31,10 @@ export class Companion extends SessionState {
     /** @type {Promise<void>} */
     #erasing = Promise.resolve();
     #locks = 0;
+    /** @type {"founded" | "recovered" | null} */
+    #beginning = null;
+    /** Whether this tab founded the household and was not locked since: its owner has just chosen the PIN. */
+    wasJustFounded = false;
 
     /** @param {DeviceSession} device @param {string} name */
     constructor(device, name) {
@@ -175,7 +179,7 @@ export class Companion extends SessionState {
      */
     async found(hub, name, links) {
         const { found } = await import("../household/founding.js");
-        await this.#admit(() => found(this.device, hub, name, links));
+        await this.#admit(() => found(this.device, hub, name, links), "founded");
     }
 
     /**
@@ -184,13 +188,21 @@ export class Companion extends SessionState {
      */
     async recover(sheet, name) {
         const { recover } = await import("../household/recovery.js");
-        await this.#admit(() => recover(this.device, sheet, name));
+        await this.#admit(() => recover(this.device, sheet, name), "recovered");
     }
 
-    /** @param {() => Promise<Admitted>} make */
-    async #admit(make) {
+    /** How this device began, once: what is to be done next depends on it. */
+    takeBeginning() {
+        const beginning = this.#beginning;
+        this.#beginning = null;
+        return beginning;
+    }
+
+    /** @param {() => Promise<Admitted>} make @param {"founded" | "recovered" | null} [beginning] */
+    async #admit(make, beginning = null) {
         try {
             this.#admitted = await make();
+            this.#beginning = beginning;
         } catch (error) {
             await forgetUnfinished(this.device).catch(() => {});
             throw error;
@@ -220,10 +232,12 @@ export class Companion extends SessionState {
         await this.persistStorage();
         this.#admitted = null;
         this.#isLost = this.#isRevoked = false;
+        this.wasJustFounded = this.#beginning === "founded";
         this.device.unlocked = keys;
         await this.device.load();
         this.vaults.open();
         this.syncLoop.start();
+        this.administration.publishOwnName().catch(() => {});
         this.device.tabs.post({ kind: "state" });
         this.device.emit("state");
     }
@@ -263,6 +277,7 @@ export class Companion extends SessionState {
         this.vaults.open();
         this.device.emit("state");
         this.audit.unlocked().catch(() => {});
+        this.administration.publishOwnName().catch(() => {});
     }
 
     /** @param {Promise<void>} attempt whose wrong PIN is logged */
@@ -320,6 +335,7 @@ export class Companion extends SessionState {
     /** As `lock`, in this tab alone: it was hidden too long while another one is in use. */
     lockTab() {
         this.#locks += 1;
+        this.wasJustFounded = false;
         this.vaults.close();
         this.#admitted?.keys.wipe();
         this.#admitted = null;

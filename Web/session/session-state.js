@@ -1,4 +1,5 @@
 // The interface between screens and the companion session: the features' state and the device's methods.
+import { Administration } from "../features/devices/administration.js";
 import { VaultAudit } from "../features/activity/audit.js";
 import { IntruderPhotos } from "../features/intruder-photos/intruder-photos.js";
 import { Decoy } from "../household/decoy.js";
@@ -44,6 +45,7 @@ export class SessionState extends EventTarget {
         this.decoy = new Decoy(device, () => this.sendSoon());
         this.audit = new VaultAudit(device, this.editor, this.privateStorage, this.settings);
         this.commands = new Commands(device, this.household);
+        this.administration = new Administration(device, this.household, this.editor);
         /** Shared vaults; each has a companion of its own. */
         this.vaults = new Vaults(this, {
             open: openVault, remove: (database) => CompanionStore.remove(database),

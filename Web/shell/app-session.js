@@ -1,13 +1,16 @@
 // Shows the screens while the companion is unlocked, and one page in every other state.
-import { consumePairingLink, forgetPairingLink } from "../features/pairing/pairing-link.js";
-import { invitation, readInvitation } from "../features/vaults/invitation.js";
+import { consumeEntryLink, forgetEntryLink, markUsed } from "../features/pairing/entry-link.js";
+import { invitation, keepInvitation } from "../features/vaults/invitation.js";
 import { appIdentity, endPanic, pageTitle, resetIdentity } from "../ui/app-identity.js";
-import { toast } from "../ui/toast.js";
 import { showStartFailure } from "./start-failure.js";
 
 const vaultAddress = "settings/vaults?invited";
-/** The states in which a pairing link is used. */
+/** The first screen of a device that was just set up. */
+const firstAddresses = { founded: "settings/recovery/new", recovered: "settings/devices?recovered" };
+/** The states in which a link sets the device up. */
 const unpaired = ["new", "lost", "revoked"];
+
+/** @typedef {import("../features/pairing/entry-link.js").EntryLink} EntryLink */
 
 export class AppSession {
     #companion;
@@ -16,8 +19,10 @@ export class AppSession {
     #paired = null;
     /** @type {import("./frame.js").Frame | null} */
     #frame = null;
-    /** The pairing link that opened the page, until it is used. */
+    /** The link that opened the page, until it is used. */
     #link;
+    /** The link that this device is being set up with, until it has a PIN. */
+    #begunWith = /** @type {EntryLink | null} */ (null);
     #shown = "";
     #page = new AbortController();
     /** The owner asked why the data was lost or erased. */
@@ -26,18 +31,18 @@ export class AppSession {
     /**
      * @param {Companion} companion
      * @param {HTMLElement} root
-     * @param {string | null} link
+     * @param {EntryLink | null} link
      */
     constructor(companion, root, link) {
         this.#link = link;
         this.#companion = companion;
         this.#root = root;
+        this.#keepForUnlocked();
         companion.addEventListener("state", () => {
-            if (companion.state === "choosingPIN") this.#link = null;
+            this.#followSetUp();
             this.show();
         });
         window.addEventListener("hashchange", () => this.#followLink());
-        if (invitation()) this.#answerInvitation();
     }
 
     /** Whether the page looks like another app now. */
@@ -52,7 +57,7 @@ export class AppSession {
         const { state } = this.#companion;
         const now = this.isDisguised ? `${state}, disguised` : state;
         if (now === this.#shown && !this.#link) return;
-        if (!unpaired.includes(state)) forgetPairingLink();
+        if (!unpaired.includes(state)) forgetEntryLink();
         if (state === "unlocked") endPanic();
         if (this.#shown !== "" && state === "new") resetIdentity();
         this.#shown = now;
@@ -90,7 +95,9 @@ export class AppSession {
         this.#frame ??= startPaired(companion, this.#root);
         if (state === "unlocked") {
             this.#frame.open();
+            const beginning = companion.takeBeginning();
             if (invitation()) this.#frame.router.go(vaultAddress);
+            else if (beginning) this.#frame.router.go(firstAddresses[beginning]);
         } else if (this.isDisguised) {
             this.#place(disguisedLockScreen(companion, () => this.#showUndisguised(), signal));
         } else this.#place((state === "choosingPIN" ? chooseFirstPIN : lockScreen)(companion, signal));
@@ -110,19 +117,32 @@ export class AppSession {
     }
 
     #followLink() {
-        if (readInvitation()) this.#answerInvitation();
-        const link = consumePairingLink();
+        const link = consumeEntryLink();
         if (!link) return;
-        this.#link = unpaired.includes(this.#companion.state) ? link : null;
+        this.#link = link;
+        this.#keepForUnlocked();
         if (this.#link) this.show();
     }
 
-    #answerInvitation() {
+    /** The link of a device that chooses its PIN is used with it, or again if the set-up was left. */
+    #followSetUp() {
         const { state } = this.#companion;
-        if (state === "unlocked") this.#frame?.router.go(vaultAddress);
-        else if (state === "new" && appIdentity() === "applocker")
-            toast(
-                "This is an invitation to a shared vault. Pair this device with a computer first, then open it again.",
-                { milliseconds: 20_000 });
+        if (state === "choosingPIN" && this.#link) [this.#begunWith, this.#link] = [this.#link, null];
+        const begun = this.#begunWith;
+        if (!begun || state === "choosingPIN") return;
+        this.#begunWith = null;
+        if (state !== "unlocked") this.#link = begun.kind === "pair" ? null : begun;
+        else if (begun.kind === "vault") keepInvitation(begun.link, true, () => markUsed(begun));
+        else if (begun.kind === "start") markUsed(begun);
+    }
+
+    /** A device that is set up joins a shared vault once it is unlocked, and needs no other link. */
+    #keepForUnlocked() {
+        const link = this.#link;
+        if (!link || unpaired.includes(this.#companion.state)) return;
+        this.#link = null;
+        if (link.kind !== "vault") return;
+        keepInvitation(link.link, false, () => markUsed(link));
+        if (this.#companion.state === "unlocked") this.#frame?.router.go(vaultAddress);
     }
 }

@@ -49,8 +49,10 @@ export class Frame {
         }, "Skip to content");
         this.root.replaceChildren(skip, navigation,
             element("div", { class: "frame" }, this.#connection, this.#update, this.#main));
+        this.companion.addEventListener("roster", () => this.#drawTabs(), { signal });
         this.companion.addEventListener("connection", () => this.#drawConnection(), { signal });
         updates.addEventListener("state", () => this.#drawUpdate(), { signal });
+        this.#drawTabs();
         this.#drawConnection();
         this.#drawUpdate();
         live(this.companion, [...new Set(this.routes.flatMap((route) => route.counted ?? []))],
@@ -66,6 +68,11 @@ export class Frame {
         dismantle(this.#main);
         this.root.replaceChildren();
         document.title = pageTitle();
+    }
+
+    /** A computer may join, or leave. */
+    #drawTabs() {
+        for (const { route, link } of this.#tabs) link.hidden = !!route.needsComputer && !this.companion.hasComputer;
     }
 
     /** @param {string} name of the screen that is shown */
@@ -93,8 +100,9 @@ export class Frame {
         if (this.#connection.hidden) return;
         this.#connection.replaceChildren(icon(isGone ? "warning" : "offline"),
             isGone
-                ? "The hub refuses this device. It may have been revoked: check with “applocker "
-                    + "devices” at the computer. This device keeps its data."
+                ? `The hub refuses this device. It may have been revoked: check ${this.companion.isPhoneFounded
+                    ? "the list of devices on another device"
+                    : "with “applocker devices” at the computer"}. This device keeps its data.`
                 : `Offline. Showing what is saved here. ${problem ?? ""}`);
     }
 

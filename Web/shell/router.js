@@ -78,7 +78,8 @@ export class Router {
         this.#kept = null;
         const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
         const [name, ...parts] = path.split("/").map(decoded);
-        const route = this.routes.find(({ address }) => address === name);
+        const route = this.routes.find(({ address, needsComputer }) =>
+            address === name && (!needsComputer || this.companion.hasComputer));
         const screen = this.untabbedRoutes[path] ?? route?.screen ?? this.untabbedRoutes[name];
         if (!screen) return this.go(this.routes[0].address, { replace: true });
         this.#scrolled.set(this.#address, window.scrollY);

@@ -20,11 +20,11 @@ export const routes = [
         screen: async (context) => (await import("../features/home/screen.js")).home(context),
     },
     {
-        address: "alerts", label: "Alerts", icon: "bell", inTabs: true,
+        address: "alerts", label: "Alerts", icon: "bell", inTabs: true, needsComputer: true,
         screen: async (context) => (await import("../features/alerts/screen.js")).alerts(context),
     },
     {
-        address: "apps", label: "Apps", icon: "apps", inTabs: true,
+        address: "apps", label: "Apps", icon: "apps", inTabs: true, needsComputer: true,
         screen: async (context) => (await import("../features/apps/screen.js")).apps(context),
     },
     {
@@ -36,13 +36,14 @@ export const routes = [
         screen: async (context) => (await styled(everline, import("../features/moments/screen.js"))).moments(context),
     },
     {
-        address: "photos", label: "Intruder photos", icon: "photo", inTabs: false,
+        address: "photos", label: "Intruder photos", icon: "photo", inTabs: false, needsComputer: true,
         screen: async (context) =>
             (await styled(["vault"], import("../features/intruder-photos/screen.js"))).intruderPhotos(context),
     },
     {
         address: "settings", label: "Settings", icon: "settings", inTabs: true,
-        screen: async (context) => (await import("./settings-pages.js")).settingsScreen(context),
+        screen: async (context) =>
+            (await styled(["recovery"], import("./settings-pages.js"))).settingsScreen(context),
     },
 ];
 

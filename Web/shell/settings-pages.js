@@ -17,7 +17,8 @@ import { notifications } from "../features/notifications/settings.js";
 import { panicPage } from "../features/panic/settings.js";
 import { about } from "../features/settings/about.js";
 import { appearancePage } from "../features/settings/appearance.js";
-import { recovery } from "../features/settings/recovery.js";
+import { newSheet } from "../features/recovery/new-sheet.js";
+import { recovery } from "../features/recovery/settings.js";
 import { syncPage } from "../features/settings/sync.js";
 import { vaultsPage } from "../features/vaults/settings.js";
 import { settingsValues } from "./settings-values.js";
@@ -57,6 +58,7 @@ export const groups = [
 export const subpages = {
     "unlock/pin": ["unlock", pinPage, "settings/unlock"],
     "decoy/pin": ["decoy", decoyPINPage, "settings/decoy"],
+    "recovery/new": ["recovery", newSheet, "settings/recovery"],
     "everline/export": ["everline", exportPage, "settings/everline"],
     "everline/import": ["everline", importPage, "settings/everline"],
     "everline/copy": ["everline", momentsBackupPage, "settings/everline"],

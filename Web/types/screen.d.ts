@@ -44,6 +44,8 @@ declare global {
         icon: IconName;
         /** On a phone there is room for six. */
         inTabs: boolean;
+        /** Not shown in a household without a computer. */
+        needsComputer?: boolean;
         screen: AppScreen;
         count?: (companion: Companion) => Promise<number>;
         /** The collections that `count` depends on. */

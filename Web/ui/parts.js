@@ -63,6 +63,13 @@ export const stepRows = (steps) =>
     element("ol", { class: "card rows entry-page-steps" }, ...steps.map(([name, text]) =>
         element("li", { class: "row" }, tile(name), element("span", { class: "row-text" }, text))));
 
+/**
+ * The words that two devices show, to be compared.
+ * @param {string[]} words
+ */
+export const wordList = (words) =>
+    element("ol", { class: "card pairing-words" }, ...words.map((word) => element("li", {}, word)));
+
 /** @param {...Child} children */
 export const rows = (...children) => element("div", { class: "card rows" }, ...children);
 

@@ -44,6 +44,9 @@ export function dayName(seconds, now = Date.now() / 1000) {
 }
 
 /** @param {number} seconds since 1970 */
+export const wholeDate = (seconds) => dateOfYear.format(seconds * 1000);
+
+/** @param {number} seconds since 1970 */
 export const dayAndTime = (seconds) => `${dateOfYear.format(seconds * 1000)}, ${timeOfDay(seconds)}`;
 
 /**

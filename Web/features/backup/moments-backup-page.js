@@ -37,7 +37,8 @@ export function momentsBackupPage(context) {
                 element("p", {},
                     "A preview shows the changes first. Each moment is restored with all of its photos or not at all; "
                         + "of two versions the newer one is kept."),
-                element("p", { class: "soft" }, "Import a backup that was made on a computer at a computer.")),
+                context.companion.hasComputer
+                    && element("p", { class: "soft" }, "Import a backup that was made on a computer at a computer.")),
             importing.start, file, importing.going, importing.status]),
         ],
     };

@@ -18,11 +18,12 @@ export function backup(context) {
             section("Export the notes", [card(
                 element("p", {},
                     "A file with every note that this device can read, sealed with a passphrase. It can be opened on "
-                        + "any computer with AppLocker:"),
+                        + "any device of yours, or at a computer with AppLocker:"),
                 element("p", {}, element("code", { class: "settings-code" },
                     "applocker backup import --passphrase FILE")),
-                element("p", { class: "soft" },
-                    "Apps, files and photos are not in it: your computer’s own backup has them.")),
+                element("p", { class: "soft" }, context.companion.hasComputer
+                    ? "Apps, files and photos are not in it: your computer’s own backup has them."
+                    : "Moments are not in it: they have a backup of their own.")),
             button("Export a backup", () => exportBackup(context, exported),
                 { kind: "primary", wide: true, icon: "share" }),
             exported]),

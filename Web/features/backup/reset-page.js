@@ -26,10 +26,10 @@ export async function resetPage(context) {
             section("What is erased", [card(points(
                 "First the keys and drafts on this device: the keys of the photos, the stored list, drafts and the "
                     + "day you count from.",
-                "Then every moment and photo, here, at the hub, on your computers and on your other devices, as soon "
-                    + "as each is connected. The hub frees their space within a day."))]),
+                "Then every moment and photo, here, at the hub and on your other devices, as soon as "
+                    + "each is connected. The hub frees their space within a day."))]),
             section("What stays", [card(points(
-                "What you exported, and backups of your computer or of this device.",
+                "What you exported, and backups of your devices.",
                 "Your notes, and the vault’s key, which also seals them.",
                 "Vaults that you share: leave them under “Shared vaults”. Their content stays with your partner.",
                 "Unsent offline changes of other devices return as copies."))]),

@@ -27,7 +27,7 @@ export async function removal(context) {
         title: "Revoke this device",
         body: [
             warned,
-            section("What happens", [card(points(
+            section("What happens", [card(companion.isPhoneFounded ? await ofPhones(companion) : points(
                 "Everything that AppLocker stores in this browser is erased: keys, notes, alerts.",
                 "If your computer is running, it revokes this device and replaces the keys. Otherwise revoke it "
                     + "there with “applocker devices revoke”.",
@@ -36,6 +36,19 @@ export async function removal(context) {
             button("Revoke this device", () => leave(context), { kind: "danger-strong", wide: true, icon: "trash" }),
         ],
     };
+}
+
+/** @param {Companion} companion of a household that a phone founded */
+async function ofPhones({ household }) {
+    const others = (await household.devices()).filter(({ isThis }) => !isThis);
+    const rest = others.some(({ isSheet }) => !isSheet)
+        ? "Moments, notes and photos stay on your other devices, which replace the keys."
+        : others.length > 0
+            ? "This is your only device: afterwards your recovery sheet alone opens what is at the hub."
+            : "This is your only device, and there is no recovery sheet: everything is permanently deleted, also at "
+                + "the hub.";
+    return points("Everything that AppLocker stores in this browser is erased: keys, moments, notes, shared vaults.",
+        rest, "To use AppLocker here again, set it up again.");
 }
 
 /** @param {Context} context */
@@ -64,6 +77,12 @@ async function leave(context) {
  */
 async function requestRevocation(context) {
     const { companion } = context;
+    if (companion.isPhoneFounded) {
+        // Everything here is erased in any case.
+        return companion.administration.leave().catch((error) => {
+            if (error?.name !== "HubUnreachable") throw error;
+        });
+    }
     const computer = computerToAsk(context, await companion.household.devices());
     if (!computer?.atHub?.isConnected) return;
     const ended = new AbortController();

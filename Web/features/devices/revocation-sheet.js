@@ -10,17 +10,18 @@ const moods = /** @type {const} */ ({ removed: "good", notIn: "", unclear: "warn
 
 /** @param {Revocation} revocation */
 const line = ({ part, name, outcome, sentence }) => element("li", {}, row({
-    start: tile(part === "household" ? "computer" : "heart", moods[outcome]),
+    start: tile(part === "household" ? "home" : "heart", moods[outcome]),
     title: part === "household" ? "Household" : `Shared vault “${name}”`, note: sentence,
 }));
 
-/** @param {Revocation[]} revocations */
-function rest(revocations) {
+/** @param {Revocation[]} revocations @param {boolean} isByThis */
+function rest(revocations, isByThis) {
     const isRevoked = revocations.some(({ part, outcome }) => part === "household" && outcome === "removed");
     return [
         isRevoked
             ? "It erases its data as soon as AppLocker is open there and reaches the hub. Unsent changes are lost."
-            : "It is still in your household. Try again, or run “applocker devices revoke” at a computer.",
+            : `It is still in your household. Try again${
+                isByThis ? "." : ", or run “applocker devices revoke” at a computer."}`,
         "Shared vaults without this device are not listed: another member has to remove it there.",
     ];
 }
@@ -28,7 +29,7 @@ function rest(revocations) {
 /**
  * Ends when the sheet is closed.
  * @param {Context} context
- * @param {{ id: string, name: string }} computer
+ * @param {{ id: string, name: string } | null} computer as of `revokeDevice`
  * @param {{ id: string, name: string }} device
  */
 export async function revokeAndReport({ companion, signal, toast }, computer, device) {
@@ -45,7 +46,8 @@ export async function revokeAndReport({ companion, signal, toast }, computer, de
         revocations.push(revocation);
         list.append(line(revocation));
     }
-    state.replaceWith(...rest(revocations).map((sentence) => element("p", { class: "soft note" }, sentence)));
+    const sentences = rest(revocations, computer === null);
+    state.replaceWith(...sentences.map((sentence) => element("p", { class: "soft note" }, sentence)));
     const open = revocations.filter(({ outcome }) => outcome === "failed" || outcome === "unclear");
     if (!isShown && companion.state === "unlocked") {
         toast(open.length === 0 ? `${device.name} was revoked` : open.map(({ sentence }) => sentence).join(" "));

@@ -1,4 +1,4 @@
-// Revokes another device: in the shared vaults of both, then, by a computer, in the household.
+// Revokes another device: in the shared vaults of both, then in the household, by this device or a computer.
 
 /**
  * Outcome of one part. `unclear`: a person has to check.
@@ -9,7 +9,7 @@
 /**
  * Each part is tried, whatever the others' outcome. Never throws.
  * @param {Companion} companion
- * @param {{ id: string, name: string }} computer that is asked
+ * @param {{ id: string, name: string } | null} computer that is asked; null where this device revokes
  * @param {string} device
  * @returns {AsyncGenerator<Revocation, void>}
  */
@@ -27,13 +27,18 @@ export async function* revokeDevice(companion, computer, device) {
 
 /**
  * @param {Companion} companion
- * @param {{ id: string, name: string }} computer
+ * @param {{ id: string, name: string } | null} computer
  * @param {string} device
  * @returns {Promise<Revocation>}
  */
-async function revokeInHousehold({ commands }, { id, name }, device) {
+async function revokeInHousehold({ administration, commands }, computer, device) {
     const part = "household";
+    const { id, name } = computer ?? { id: "", name: "" };
     try {
+        if (!computer) {
+            await administration.revoke(device);
+            return { part, name, outcome: "removed", sentence: "Revoked. The household’s keys are replaced." };
+        }
         const { state, sentence } = await commands.send(id, { revokeDevice: { device } });
         return { part, name, outcome: state === "done" ? "removed" : "failed", sentence };
     } catch (error) {

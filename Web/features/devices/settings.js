@@ -3,7 +3,8 @@ import { element, keyed } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText, sheet } from "../../ui/sheet.js";
-import { ago } from "../../ui/words.js";
+import { inviteDevice } from "../../ui/invite-sheet.js";
+import { ago, sentenceOf } from "../../ui/words.js";
 import { revokeAndReport } from "./revocation-sheet.js";
 import { sendWithToasts } from "../../ui/command-progress.js";
 
@@ -24,6 +25,16 @@ export function computerToAsk({ companion }, devices) {
 }
 
 /** @param {Device} device */
+const kindOf = ({ role }) => (role === "computer" ? "Computer" : "Phone or browser");
+
+/**
+ * Whether this device may revoke it, by itself or through a computer.
+ * @param {Companion} companion
+ * @param {Device} device
+ */
+const mayRevoke = ({ isPhoneFounded }, { role }) => isPhoneFounded || role === "companion";
+
+/** @param {Device} device */
 function seen({ atHub, isThis }) {
     if (isThis) return "In use now";
     if (!atHub) return "Unknown while offline";
@@ -39,7 +50,7 @@ export async function devices(context) {
     /** @type {Device[]} */
     let known = [];
     const show = async () => {
-        known = await companion.household.devices();
+        known = (await companion.household.devices()).filter(({ isSheet }) => !isSheet);
         if (signal.aborted) return;
         away.hidden = known.some(({ atHub }) => atHub !== null);
         away.replaceChildren(banner("offline", "warning",
@@ -47,7 +58,7 @@ export async function devices(context) {
         keyed(list, known, ({ id }) => id, (device) => element("li", {}, row({
             start: tile(device.role === "computer" ? "computer" : "phone", device.atHub?.isConnected ? "good" : ""),
             title: device.name,
-            note: `${device.role === "computer" ? "Computer" : "Phone or browser"} · ${seen(device)}`,
+            note: `${kindOf(device)} · ${seen(device)}`,
             end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
         })), (device) => JSON.stringify([device.name, device.isThis, seen(device)]));
     };
@@ -55,21 +66,59 @@ export async function devices(context) {
     companion.addEventListener("connection", () => show().catch(() => {}), { signal });
     return {
         title: "Devices",
-        body: [away, section(null, [list], { foot: "To add a phone, run “applocker pair” at a computer." })],
+        body: [context.query.has("recovered") && recovered(), away, ...(companion.isPhoneFounded
+            ? [section(null, [list]), additions(context)]
+            : [section(null, [list], { foot: "To add a phone, run “applocker pair” at a computer." })])],
     };
+}
+
+/** After a recovery: which phone was lost is known to the owner alone. */
+const recovered = () => banner("warning", "warning",
+    element("p", {}, "This phone has everything again. If another phone was lost, choose it in this list and revoke "
+        + "it: it opens nothing that is written from then on."));
+
+/** @param {Context} context of a household that a phone founded */
+function additions(context) {
+    const { administration } = context.companion;
+    const phone = () => inviteDevice(context, administration.inviting("administrator"), {
+        question: {
+            title: "Add a phone of yours?", action: "Add",
+            text: "Everything of yours opens on it: moments, notes and photos. For your partner’s phone use a shared "
+                + "vault instead.",
+        },
+        text: "Scan this code with the other phone, or open the link there.",
+        warning: "Confirm only if this phone is in your hand. Everything of yours opens on it.",
+        admitted: "The phone was added",
+    });
+    const computer = () => inviteDevice(context, administration.inviting("computer"), {
+        question: {
+            title: "Connect a computer?", action: "Continue",
+            text: "AppLocker locks apps on it, and this phone gets its alerts. It may also admit and revoke devices of "
+                + "your household.",
+        },
+        text: "On the computer, install AppLocker and run “applocker hub join”, then this link.",
+        warning: "Confirm only if you started this on your computer.",
+        admitted: "The computer was connected",
+    });
+    return element("div", { class: "settings-form" },
+        button("Add a phone", phone, { wide: true, icon: "phone" }),
+        button("Connect a computer", computer, { wide: true, icon: "computer" }),
+        element("p", { class: "section-foot" },
+            "A computer is optional: it locks apps, and reports to your phones who tried to open them."));
 }
 
 /** @param {Context} context @param {Device} device @param {Device[]} all */
 async function open(context, device, all) {
     const choice = await sheet(device.name, context.signal, (/** @type {(answer: string | null) => void} */ end) => [
         element("p", { class: "soft" },
-            `${device.role === "computer" ? "A computer" : "A phone or browser"} of your household. ${seen(device)}.`),
+            `${kindOf(device)} of your household. ${seen(device)}.`),
         element("p", { class: "caption soft" }, "Its key begins with ",
             element("code", {}, device.id.slice(0, 8)), "."),
         button("Rename", () => end("rename"), { wide: true }),
-        device.role === "companion" && button(device.isThis ? "Revoke this device" : "Revoke it", () => end("revoke"),
-            { wide: true, kind: "danger" }),
-        device.role === "computer"
+        mayRevoke(context.companion, device)
+            && button(device.isThis ? "Revoke this device" : "Revoke it", () => end("revoke"),
+                { wide: true, kind: "danger" }),
+        !mayRevoke(context.companion, device)
             && element("p", { class: "caption soft" },
                 "A computer can be revoked only at a computer, with the passcode."),
         button("Close", () => end(null), { wide: true, kind: "plain" }),
@@ -88,22 +137,31 @@ async function rename(context, device, all) {
                 : bytes > longestName ? "This name is too long; use fewer letters." : null;
         },
     });
-    const computer = name && name !== device.name && computerToAsk(context, all);
-    if (!computer || !(await context.confirmUnlock({
+    if (!name || name === device.name) return;
+    const { administration, isPhoneFounded } = context.companion;
+    const computer = computerToAsk(context, all);
+    if ((!isPhoneFounded && !computer) || !(await context.confirmUnlock({
         title: "Rename this device?", text: `“${device.name}” becomes “${name}” on every device.`, action: "Rename",
     }))) return;
-    await sendWithToasts(context, computer, { renameDevice: { device: device.id, name } }, "Renamed");
+    if (isPhoneFounded) {
+        await administration.rename(device.id, name)
+            .then(() => context.toast("Renamed"), (error) => context.toast(sentenceOf(error)));
+    } else if (computer) {
+        await sendWithToasts(context, computer, { renameDevice: { device: device.id, name } }, "Renamed");
+    }
 }
 
 /** @param {Context} context @param {Device} device @param {Device[]} all */
 async function revoke(context, device, all) {
-    const computer = computerToAsk(context, all);
-    if (!computer) return;
+    const { isPhoneFounded } = context.companion;
+    const computer = isPhoneFounded ? null : computerToAsk(context, all);
+    if (!computer && !isPhoneFounded) return;
+    const loses = computer ? "see alerts, notes or photos, or approve launches" : "open anything new";
     const isSure = await context.confirmUnlock({
         title: `Revoke ${device.name}?`,
-        text: "It can no longer see alerts, notes or photos, or approve launches. Your keys are replaced, also those "
-            + "of shared vaults that both devices are in. It erases its data, including unsent changes, as soon as "
-                + "AppLocker is open there and reaches the hub. To use it again, pair it again.",
+        text: `It can no longer ${loses}. Your keys are replaced, also those of shared vaults that both devices are in.`
+            + " It erases its data, including unsent changes, as soon as AppLocker is open there and reaches the hub. "
+            + `To use it again, ${computer ? "pair it again" : "set it up again"}.`,
         action: "Revoke",
     });
     if (isSure) await revokeAndReport(context, computer, device);

@@ -94,7 +94,7 @@ function deviceFindings({ room, misbehaviour, refused, failed, deferred }, versi
                 || `${counted(refused, "record")} from the hub ${refused === 1 ? "was" : "were"} refused.`, "problem"),
         test("Changes", failed === 0 && deferred === 0, "Everything was sent and could be opened.",
             [failed > 0 && `${counted(failed, "change")} of this device could not be sent.`,
-                deferred > 0 && `${counted(deferred, "record")} can’t be opened until your computer sends a key.`]
+                deferred > 0 && `${counted(deferred, "record")} can’t be opened until another device sends a key.`]
                     .filter(Boolean).join(" ")),
     ];
 }

@@ -32,6 +32,14 @@ export async function home(context) {
             if (!signal.aborted) context.toast(sentenceOf(error));
         }
     });
+    if (!companion.hasComputer) {
+        // A computer that joins brings its own parts.
+        companion.addEventListener("roster", () => companion.hasComputer && context.go("home", { replace: true }),
+            { signal });
+        const { everlineHome } = await import("./everline-home.js");
+        return { title: "Home", actions: [refresh], body: [element("div", { class: "home" },
+            ...(await everlineHome(context)))] };
+    }
     const [checked, photos, blocks] = [0, 1, 2].map(() => element("div", { class: "home-part" }));
     aside.append(...[await recoveryCheck(context), photos, blocks].flatMap((part) => part ?? []));
     const launches = waitingLaunches(context);

@@ -17,8 +17,8 @@ export function chooseFirstPIN(companion, signal) {
     isFresh = false;
     const title = element("h1", { class: "entry-page-title", tabindex: "-1" }, "Choose a PIN");
     const text = element("p", { class: "soft" },
-        "The computer confirmed this device. Now choose a PIN here: six digits or more, or letters. It can’t be "
-            + "reset.");
+        "It opens AppLocker on this device: six digits or more, or letters. It can’t be reset.");
+    const again = button("Start again", () => void companion.startAgain(), { kind: "plain", wide: true, hidden: true });
     /** @type {string | null} */
     let first = null;
     /** @type {PINEntry} */
@@ -39,11 +39,17 @@ export function chooseFirstPIN(companion, signal) {
                 text.textContent = "Six digits or more, or letters.";
                 return entry.showMessage("The two PINs differ; choose one again.");
             }
-            await companion.setPIN(pin);
+            try {
+                await companion.setPIN(pin);
+            } catch (error) {
+                // As if the hub refuses to found a household: the link was used.
+                again.hidden = false;
+                throw error;
+            }
         },
     });
     return element("main", { class: "entry-page" }, emblem(), element("div", { class: "entry-page-text" }, title, text),
-        entry.element);
+        entry.element, again);
 }
 
 /** @param {Companion} companion @param {AbortSignal} signal */

@@ -22,7 +22,7 @@ export async function decoyPage(context) {
                     card(
                         element("p", {},
                             "If somebody forces you to unlock AppLocker, type the decoy PIN. It opens another vault "
-                                + "with notes and moments of its own; computers, alerts and settings are the same. "
+                                + "with notes and moments of its own; devices and settings are the same. "
                                 + "Nothing shows that there is another PIN."))]),
             section("", [rows(switchRow({
                 title: "Start with sample moments", note: "Six short texts of the last months. Change their words: "
@@ -34,7 +34,7 @@ export async function decoyPage(context) {
             section("Good to know", [card(points(
                 "An empty vault is not believable: add a few harmless notes and moments of your own.",
                 "If the disguise is on, the decoy PIN must contain only digits, like your own PIN.",
-                "It works on this device only; your computer and other phones show your own vault.",
+                "It works on this device only; your other devices show your own vault.",
                 "Somebody who copies this phone’s or the hub’s storage can count records of more than one vault, but "
                     + "can’t read them."))]),
             faces,

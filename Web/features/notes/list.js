@@ -148,8 +148,8 @@ export class NotesList {
         this.#list.hidden = this.#found.length === 0;
         this.#warning.hidden = this.#unreadable === 0;
         this.#warning.replaceChildren(...(this.#unreadable === 0 ? [] : [banner("warning", "warning",
-            `${counted(this.#unreadable, "note")} can’t be opened with this device’s keys. Your computer `
-                + `still has them.`)]));
+            `${counted(this.#unreadable, "note")} can’t be opened with this device’s keys. Another device `
+                + `of yours may open them.`)]));
         this.#drawRows(0, this.#shown);
         while (this.#list.children.length > Math.ceil(
             Math.min(this.#shown, this.#found.length) / step)) this.#list.lastElementChild?.remove();

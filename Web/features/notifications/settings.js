@@ -92,7 +92,7 @@ export async function notifications({ companion, signal, toast }) {
             rows(switchRow({
                 title: "Quiet hours", checked: hours.isOn,
                 change: (checked) => changed(() => setQuietHours(companion, { isOn: checked })),
-            }), ...(hours.isOn ? [
+            }), ...(hours.isOn && companion.hasComputer ? [
                 exception("launch", "Sound for a waiting app"),
                 exception("photographed", "Sound for an intruder photo")] : [])),
             hours.isOn && element("div", { class: "settings-times" }, time("from", "From"), time("to", "To")),
@@ -131,10 +131,12 @@ export async function notifications({ companion, signal, toast }) {
                 foot: "They are end-to-end encrypted: neither the hub nor the push service can read them. This device "
                     + "shows them also while AppLocker is locked.",
             }),
-            isOn && section("Kinds", [rows(...Object.entries(kinds).map(([kind, [title, note]]) => switchRow({
-                title, note, checked: wanted[/** @type {NoticeKind} */ (kind)],
-                change: (checked) => changed(() => setWantedKinds(companion, { [kind]: checked })),
-            })))]),
+            isOn && section("Kinds", [rows(...Object.entries(kinds)
+                .filter(([kind]) => companion.hasComputer || kind === "vault")
+                .map(([kind, [title, note]]) => switchRow({
+                    title, note, checked: wanted[/** @type {NoticeKind} */ (kind)],
+                    change: (checked) => changed(() => setWantedKinds(companion, { [kind]: checked })),
+                })))]),
             isOn && quiet(hours),
             isOn && section("Test",
                 [rows(row({ start: tile("bell"), title: "Send a test notification", onclick: test })), last, result]),

@@ -1,23 +1,27 @@
-// Brings a pairing link in: scanned, pasted, or typed into a field.
+// Brings a link in: scanned, pasted, or typed into a field.
 import { element } from "../../ui/element.js";
 import { button, field } from "../../ui/parts.js";
+import { canScan } from "../../ui/can-scan.js";
+import { entryLinkIn } from "./entry-link.js";
 
-const mark = "#pair=";
+const names = { pair: "a pairing link", vault: "an invitation", start: "a start link", recover: "a sheet’s link" };
 
-const canScan = () => "BarcodeDetector" in window && navigator.mediaDevices !== undefined;
-
-/** @param {AbortSignal} signal */
-export function linkInput(signal) {
+/**
+ * Any kind of link is accepted, and leads to its page.
+ * @param {AbortSignal} signal
+ * @param {import("./entry-link.js").LinkKind} wanted
+ */
+export function linkInput(signal, wanted = "pair") {
     const problem = element("p", { class: "problem note", role: "alert" });
     const input = field("Or paste the link here",
-        { type: "url", name: "link", placeholder: `https://…/${mark}…`, autocomplete: "off" });
+        { type: "url", name: "link", placeholder: `https://…/#${wanted}=…`, autocomplete: "off" });
     const use = (/** @type {string} */ text) => {
-        const typed = text.trim();
-        if (!typed.includes(mark)) {
-            problem.textContent = `This is not a pairing link. A pairing link contains “${mark}”.`;
-        } else if (!typed.startsWith(location.origin)) {
+        const found = entryLinkIn(text.trim());
+        if (!found) {
+            problem.textContent = `This is not ${names[wanted]}: that contains “#${wanted}=”.`;
+        } else if (!found.link.startsWith(location.origin)) {
             problem.textContent = "This link is for another hub. Open it in the browser.";
-        } else location.hash = typed.slice(typed.indexOf(mark));
+        } else location.hash = found.link.slice(found.link.indexOf("#"));
     };
     const paste = async () => {
         try {
@@ -27,8 +31,8 @@ export function linkInput(signal) {
         }
     };
     const scanLink = async () => {
-        const { scan } = await import("./scan.js");
-        const text = await scan(signal, (found) => found.includes(mark));
+        const { scan } = await import("../../ui/scan.js");
+        const text = await scan(signal, (found) => entryLinkIn(found) !== null);
         if (text) use(text);
     };
     const typeCode = async () => {

@@ -1,62 +1,64 @@
-// The first page of a device that is not paired.
+// The first page of a device that is not set up.
 import { entryPage } from "../../ui/entry-page.js";
-import { button, stepRows } from "../../ui/parts.js";
+import { button } from "../../ui/parts.js";
 import { ask } from "../../ui/sheet.js";
-import { linkInput } from "./link-input.js";
-import { installsFirst } from "./pairing-link.js";
+import { installsFirst } from "./entry-link.js";
+
+/** @typedef {import("./entry-link.js").EntryLink} EntryLink */
 
 /**
- * Without a link: how to get one. Pages that few people see are loaded when they are shown.
+ * Without a link: the ways to begin. Pages that few people see are loaded when they are shown.
  * @param {Companion} companion
- * @param {string | null} link
+ * @param {EntryLink | null} entry
  * @param {AbortSignal} signal
  */
-export async function welcome(companion, link, signal) {
-    const needsNewLink = (/** @type {string} */ reason) => noLink(signal, "This link no longer works", reason);
-    const page = async () => (link
-        ? (await import("./join-page.js")).joinPage(companion, link, signal, needsNewLink)
-        : noLink(signal));
-    return installsFirst() ? (await import("./install-page.js")).installPage(link, page) : page();
+export async function welcome(companion, entry, signal) {
+    const page = () => pageOf(companion, entry, signal);
+    return installsFirst() ? (await import("./install-page.js")).installPage(entry, page) : page();
 }
 
-/** @param {AbortSignal} signal @param {string} [title] @param {string} [text] */
-function noLink(signal, title = "Welcome to AppLocker", text = "") {
-    return entryPage(title, text,
-        stepRows([
-            ["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
-            ["phone", "Scan the code that it shows with this device’s camera."],
-            ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
-        ]),
-        linkInput(signal));
+/** @param {Companion} companion @param {EntryLink | null} entry @param {AbortSignal} signal */
+async function pageOf(companion, entry, signal) {
+    const { computerPage, waysPage } = await import("./ways-page.js");
+    if (!entry) return waysPage(companion, signal);
+    const back = () => waysPage(companion, signal);
+    if (entry.kind === "pair") {
+        return (await import("./join-page.js")).joinPage(companion, entry, signal, (reason) =>
+            computerPage(signal, back, "This link no longer works", reason));
+    }
+    if (entry.kind === "recover") {
+        return (await import("./recovery-page.js")).recoveryPage(companion, entry, signal, back);
+    }
+    return (await import("./founding-page.js")).foundingPage(companion, entry, back);
 }
 
 /**
  * The browser deleted what was stored here.
  * @param {Companion} companion
- * @param {string | null} link
+ * @param {EntryLink | null} entry
  * @param {AbortSignal} signal
  */
-export function dataLost(companion, link, signal) {
-    if (link) return welcome(companion, link, signal);
+export function dataLost(companion, entry, signal) {
+    if (entry) return welcome(companion, entry, signal);
     return entryPage("This browser lost AppLocker’s data",
-        "Browsers delete the data of sites that were not opened for a long time. Nothing is lost elsewhere: notes " +
-            "and alerts are on your "
-            + "computer and at the hub. Pair this device again, and put AppLocker on the Home Screen so that it stays.",
+        "Browsers delete the data of sites that were not opened for a long time. What was sent is at the hub and on "
+            + "your other devices. Set this device up again, with a link from another device of yours or with your "
+            + "recovery sheet, and put AppLocker on the Home Screen so that its data stays.",
         startAgain(companion, signal));
 }
 
 /**
- * A computer revoked this device, and its data was erased.
+ * Another device revoked this one, and its data was erased.
  * @param {Companion} companion
- * @param {string | null} link
+ * @param {EntryLink | null} entry
  * @param {AbortSignal} signal
  */
-export function revoked(companion, link, signal) {
-    if (link) return welcome(companion, link, signal);
+export function revoked(companion, entry, signal) {
+    if (entry) return welcome(companion, entry, signal);
     return entryPage("This device was revoked",
-        "A computer removed it from the household, so everything that AppLocker stored in this browser was "
+        "A device of the household removed it, so everything that AppLocker stored in this browser was "
             + "erased: keys, notes, moments, alerts, shared vaults, and changes that had not been sent yet. Sent data "
-            + "is on your computer and your other devices. To use AppLocker here again, pair this device again.",
+            + "is on your other devices. To use AppLocker here again, set this device up again.",
         startAgain(companion, signal));
 }
 

@@ -47,7 +47,7 @@ export async function syncPage({ companion, signal, toast }) {
                     end: badge(String(report.failed), "danger"),
                 }),
                 report.deferred > 0 && row({
-                    title: "Records waiting for keys", note: "They open once your computer sends the keys.",
+                    title: "Records waiting for keys", note: "They open once another device sends the keys.",
                     end: String(report.deferred),
                 }),
                 report.refused > 0 && row({

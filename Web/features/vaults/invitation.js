@@ -1,20 +1,28 @@
-// An invitation to a shared vault that opened this page. It is kept until the person can answer it; its secret is
-// removed from the address at once, and it expires after five minutes.
+// An invitation to a shared vault that opened this page. It is kept until the person can answer it, and expires after
+// five minutes.
 
-const mark = "#vault=";
-/** @type {string | null} */
-let link = null;
+/** @type {{ link: string, joins: boolean, done: () => void } | null} */
+let kept = null;
 
-/** Whether there is a new one. */
-export function readInvitation() {
-    if (!location.hash.startsWith(mark)) return false;
-    link = location.href;
-    history.replaceState(null, "", "/");
-    return true;
+/**
+ * @param {string} link
+ * @param {boolean} joins the person chose to join already
+ * @param {() => void} done called when it was answered
+ */
+export function keepInvitation(link, joins, done) {
+    kept = { link, joins, done };
 }
 
-export const invitation = () => link;
+export const invitation = () => kept?.link ?? null;
+
+/** Whether to ask for admission at once: the first time that this is called. */
+export function joinsAtOnce() {
+    const joins = kept?.joins ?? false;
+    if (kept) kept.joins = false;
+    return joins;
+}
 
 export function forgetInvitation() {
-    link = null;
+    kept?.done();
+    kept = null;
 }

@@ -66,11 +66,13 @@ export class VaultMembership {
 
     /**
      * A link for one device, valid for five minutes. Throws HubError, HubUnreachable.
-     * @returns {Promise<{ invitation: Invitation, link: string, expires: number }>} `expires`: milliseconds since 1970
+     * @returns {Promise<import("../../ui/invite-sheet.js").ShownInvitation>}
      */
     async invite() {
+        const { qrCode } = await import("../../formats/qr-code.js");
         const { invitation, expires } = await createInvitation(this.device, "computer");
-        return { invitation, link: vaultLink(invitation), expires };
+        const link = vaultLink(invitation);
+        return { invitation, link, expires, modules: qrCode(link) };
     }
 
     /** @param {Invitation} invitation Throws as `askingBy`. */

@@ -1,7 +1,7 @@
 // The list of shared vaults; creating and joining one.
 import { element } from "../../ui/element.js";
-import { forgetInvitation, invitation } from "./invitation.js";
-import { button, card, empty, field, row, section, tile } from "../../ui/parts.js";
+import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
+import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { vaultNameProblem } from "./membership.js";
@@ -107,7 +107,7 @@ async function paste(context) {
 function joinCard(context, link) {
     const { companion, signal } = context;
     const problem = element("p", { class: "problem note", role: "alert" });
-    const waiting = element("p", { class: "soft note", role: "status" });
+    const waiting = element("div", { class: "settings-form", role: "status" });
     const name = field("Your name for the others",
         { name: "own", value: companion.own.name, autocomplete: "off", dir: "auto" });
     const submit = element("button", { class: "button button-primary button-wide", type: "submit" }, "Request to join");
@@ -124,10 +124,10 @@ function joinCard(context, link) {
         submit.disabled = true;
         try {
             const { id } = await companion.vaults.join(link, {
-                ownName, signal, waiting: () => {
-                    waiting.textContent =
-                        "Waiting for the other member to confirm your name on their device. Keep this page open.";
-                },
+                ownName, signal, waiting: (words) => waiting.replaceChildren(
+                    element("p", { class: "soft note" },
+                        "The other member sees these three words too, and confirms them. Keep this page open."),
+                    wordList(words)),
             });
             forgetInvitation();
             await chooseVault(companion, id);
@@ -139,10 +139,13 @@ function joinCard(context, link) {
             problem.textContent = sentenceOf(error);
             submit.disabled = false;
         }
-        waiting.textContent = "";
+        waiting.replaceChildren();
     };
+    const form = element("form", { class: "settings-form", onsubmit: join }, name, submit, away, waiting, problem);
+    // Who began with this invitation has chosen to join, and named this device.
+    if (joinsAtOnce()) queueMicrotask(() => form.requestSubmit());
     return card(element("h2", { class: "section-title" }, "You are invited to a shared vault"),
         element("p", { class: "soft note" },
             "All members can read and change everything in it. The invitation works once, for five minutes."),
-        element("form", { class: "settings-form", onsubmit: join }, name, submit, away, waiting, problem));
+        form);
 }

@@ -3,8 +3,8 @@ import { element, keyed } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
+import { inviteDevice } from "../../ui/invite-sheet.js";
 import { sentenceOf } from "../../ui/words.js";
-import { invite } from "./invite.js";
 import { vaultNameProblem } from "./membership.js";
 import { chooseVault } from "../../ui/vault-choice.js";
 
@@ -59,6 +59,18 @@ export async function vaultPage(context, id) {
     };
 }
 
+const inviteWords = {
+    question: {
+        title: "Invite a device?", action: "Invite",
+        text: "A new member reads everything in this vault, also earlier entries, and can invite others. You see the "
+            + "name and confirm first.",
+    },
+    text: "Scan this code with the other phone, or send the link to the right person: anybody who has it can ask to "
+        + "join. A phone that is new to this hub is set up by it too.",
+    warning: "Confirm only if this is the person you sent the link to. They can read everything in this vault.",
+    admitted: "Admitted",
+};
+
 /** Beside the menu there is no arrow. */
 const backLink = () => element("a", { class: "button button-plain button-wide sharing-all", href: `#/${all}` },
     "All shared vaults");
@@ -73,7 +85,8 @@ function buttons(context, vault, isAlone) {
         return [button("Remove it from this device", () => forget(context, vault), { wide: true, kind: "danger" })];
     }
     return [
-        button("Invite a device", () => invite(context, vault), { wide: true, kind: "primary", icon: "share" }),
+        button("Invite a device", () => inviteDevice(context, vault.membership, inviteWords),
+            { wide: true, kind: "primary", icon: "share" }),
         button("Show its moments", async () => {
             await chooseVault(context.companion, vault.id);
             context.go("moments");

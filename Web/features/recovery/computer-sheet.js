@@ -1,8 +1,9 @@
+// The recovery sheet of a household that a computer founded.
 import { element } from "../../ui/element.js";
 import { card, section } from "../../ui/parts.js";
 
-/** @type {SettingsPage} */
-export const recovery = () => ({
+/** How a computer prints the sheet. */
+export const computerSheet = () => ({
     title: "Recovery sheet",
     body: [
         section("What it is for", [card(

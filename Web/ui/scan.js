@@ -1,7 +1,7 @@
 // Reads a QR code with the camera, where the browser can.
-import { element } from "../../ui/element.js";
-import { button } from "../../ui/parts.js";
-import { sheet } from "../../ui/sheet.js";
+import { element } from "./element.js";
+import { button } from "./parts.js";
+import { sheet } from "./sheet.js";
 
 /** Milliseconds between two looks at the camera's picture. */
 const pace = 200;
@@ -12,7 +12,7 @@ const pace = 200;
  * @param {(text: string) => boolean} accepts
  */
 export const scan = (signal, accepts) =>
-    sheet("Scan the code on the computer", signal, (/** @type {(text: string | null) => void} */ end, closed) => {
+    sheet("Scan the code", signal, (/** @type {(text: string | null) => void} */ end, closed) => {
         const video = element("video",
             { class: "scan-picture", muted: true, playsinline: true, "aria-hidden": "true" });
         const status = element("p", { class: "soft note", role: "status" }, "Hold the code in front of the camera.");

@@ -1,0 +1,90 @@
+// Home of a household without a computer: Everline, who shares it, and the devices.
+import { element } from "../../ui/element.js";
+import { icon } from "../../ui/icon.js";
+import { live } from "../../ui/live.js";
+import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
+import { ago, counted, named } from "../../ui/words.js";
+import { checksRow } from "./checks.js";
+
+/** Moments that are named. */
+const latest = 3;
+
+/**
+ * @param {Context} context
+ * @returns {Promise<HTMLElement[]>}
+ */
+export async function everlineHome(context) {
+    const { companion, signal } = context;
+    const [sheet, everline, sharing, devices, checked] =
+        [0, 1, 2, 3, 4].map(() => element("div", { class: "home-part" }));
+    const drawSharing = () => showSharing(context, sharing);
+    companion.vaults.addEventListener("changed", () => void drawSharing().catch(() => {}), { signal });
+    companion.addEventListener("connection", () => void showDevices(context, devices).catch(() => {}), { signal });
+    await Promise.all([
+        live(companion, ["moments"], () => showMoments(context, everline), signal),
+        live(companion, ["devices"], () => Promise.all([showSheet(context, sheet), showDevices(context, devices)])
+            .then(() => {}), signal),
+        drawSharing(), checksRow(context, checked),
+    ]);
+    return [element("div", { class: "home-columns" },
+        element("div", { class: "home-main" }, sheet, everline, sharing),
+        element("div", { class: "home-side" }, devices, checked))];
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function showMoments({ companion, go, signal }, place) {
+    const { moments } = await companion.moments.list();
+    if (signal.aborted) return;
+    const [newest] = moments;
+    place.replaceChildren(element("section", { class: "home-everline", "aria-label": "Everline" },
+        element("div", { class: "home-everline-head" }, icon("heart"),
+            element("div", {},
+                element("h2", { class: "home-everline-title" }, "Everline"),
+                element("p", { class: "soft" }, newest
+                    ? `${counted(moments.length, "moment")}, the latest ${ago(newest.date, companion.now() / 1000)}`
+                    : "Your moments, with words and photos, sealed on your phones."))),
+        newest && rows(...moments.slice(0, latest).map((moment) => row({
+            start: tile(moment.photos.length > 0 ? "photo" : "note"), href: `#/moments/${moment.id}`,
+            title: named(moment.title || moment.words.split("\n")[0] || "Untitled"),
+            note: ago(moment.date, companion.now() / 1000),
+        }))),
+        element("div", { class: "buttons buttons-even" },
+            button(newest ? "New moment" : "Write the first moment", () => go("moments/new"),
+                { kind: "primary", icon: "plus" }),
+            newest && button("All moments", () => go("moments")))));
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function showSharing({ companion, signal }, place) {
+    const vaults = await companion.vaults.list();
+    if (signal.aborted) return;
+    place.replaceChildren(section("Shared", [rows(
+        ...vaults.map(({ id, name, membership, isRevoked }) => row({
+            start: tile("heart", isRevoked ? "warning" : ""), title: name, href: `#/settings/vaults?vault=${id}`,
+            note: isRevoked ? "You are no longer a member" : membership.count === 1
+                ? "Only this device so far" : counted(membership.count, "device"),
+        })),
+        vaults.length === 0 && row({
+            start: tile("people"), title: "Invite your partner", href: "#/settings/vaults",
+            note: "A shared vault has moments of you both. Your own stay yours.",
+        }))]));
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function showDevices({ companion, signal }, place) {
+    const devices = (await companion.household.devices()).filter(({ isSheet }) => !isSheet);
+    if (signal.aborted) return;
+    place.replaceChildren(section("Devices", [rows(...devices.map(({ name, isThis, atHub }) => row({
+        start: tile("phone", atHub?.isConnected ? "good" : ""), title: named(name), href: "#/settings/devices",
+        note: isThis ? "This one" : atHub?.isConnected ? "Connected now" : "Not connected now",
+    })))]));
+}
+
+/** @param {Context} context @param {HTMLElement} place */
+async function showSheet({ companion, go, signal }, place) {
+    const sheets = await companion.administration.sheets();
+    if (signal.aborted) return;
+    place.replaceChildren(...(sheets.length > 0 ? [] : [banner("warning", "warning",
+        element("p", {}, "There is no recovery sheet: if this phone is lost, so is everything in it."),
+        button("Make a recovery sheet", () => go("settings/recovery/new")))]));
+}

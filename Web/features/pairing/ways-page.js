@@ -1,0 +1,65 @@
+// The ways to begin: a household of this phone, a partner's shared vault, a computer, or a recovery sheet.
+import { element } from "../../ui/element.js";
+import { backButton, entryPage, replacePage } from "../../ui/entry-page.js";
+import { button, row, rows, stepRows, tile } from "../../ui/parts.js";
+import { linkInput } from "./link-input.js";
+import { registration } from "./registration.js";
+
+const startNeeds = {
+    open: "For two phones without a computer. It needs nothing else.",
+    invitation: "For two phones without a computer. It needs a start link from this hub’s operator.",
+    closed: "This hub accepts no new households.",
+};
+
+/** @param {Companion} companion @param {AbortSignal} signal */
+export function waysPage(companion, signal) {
+    const again = () => waysPage(companion, signal);
+    const show = (/** @type {() => Promise<HTMLElement>} */ next) => async () => {
+        const shown = await next();
+        if (!signal.aborted) replacePage(page, shown);
+    };
+    const founding = (/** @type {import("./founding-page.js").Beginning} */ beginning) => show(async () =>
+        (await import("./founding-page.js")).beginningPage(companion, beginning, signal, again));
+    const computer = show(async () => computerPage(signal, again));
+    const recovery = show(async () =>
+        (await import("./recovery-page.js")).recoveryPage(companion, null, signal, again));
+    const draw = (/** @type {HubAPI.HubRegistration | null} */ admits) => rows(
+        row({
+            start: tile("heart"), title: "Start Everline", note: startNeeds[admits ?? "open"],
+            onclick: admits === "closed" ? undefined : founding("start"),
+        }),
+        row({
+            start: tile("people"), title: "Join my partner",
+            note: admits === "closed" ? startNeeds.closed : "It needs your partner’s invitation: a link, or a code to "
+                + "scan from their screen.",
+            onclick: admits === "closed" ? undefined : founding("join"),
+        }),
+        row({
+            start: tile("computer"), title: "Connect to my computer",
+            note: "It needs AppLocker on the computer, which shows a code to scan.", onclick: computer,
+        }));
+    const ways = element("div", { class: "entry-page-ways" }, draw(null));
+    const page = entryPage("Welcome to AppLocker",
+        "Moments, notes and photos, sealed on your own devices. The hub that carries them can open none.", ways,
+        button("Use a recovery sheet", recovery, { kind: "plain", wide: true }));
+    registration().then((admits) => admits && !signal.aborted && ways.replaceChildren(draw(admits)));
+    return page;
+}
+
+/**
+ * How to get a link from a computer, and the field for it.
+ * @param {AbortSignal} signal
+ * @param {() => HTMLElement} back
+ * @param {string} [title]
+ * @param {string} [text]
+ */
+export function computerPage(signal, back, title = "Connect to your computer", text = "") {
+    const page = entryPage(title, text,
+        stepRows([
+            ["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
+            ["phone", "Scan the code that it shows with this device’s camera."],
+            ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
+        ]),
+        linkInput(signal), backButton(() => replacePage(page, back())));
+    return page;
+}
