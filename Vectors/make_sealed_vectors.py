@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the vectors of docs/formats.md in this directory: slots.json, ring.json, envelope.json, stream.json, box.json,
-signature.json, audit.json, locked_file.json, backup.json, earlier.json and recovery.json. Written from that page only,
+signature.json, audit.json, locked_file.json, backup.json, earlier.json, recovery.json and others. Written from that page only,
 so that two independent implementations are compared. Random values of the formats are derived from names here, so every
 run writes the same bytes.
 
@@ -315,3 +315,4 @@ if __name__ == "__main__":
     make_signed_vectors.write_all()
     make_household_vectors.write_all()
     make_recovery_vectors.write_all()
+    make_recovery_vectors.write_sheets()

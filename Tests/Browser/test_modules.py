@@ -10,7 +10,7 @@ import pages
 
 MODULES = """vectors published-vectors moment-vectors sealing image-metadata unlock drawers decoy decoy-changes
     untrusted-hub withheld alert-days revoked full-storage moments moment-screens audit moments-speed versions restored
-    restored-tabs""".split()
+    restored-tabs recovery-sheet founding""".split()
 
 
 @pytest.fixture(scope="session")

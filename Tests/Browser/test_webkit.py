@@ -13,7 +13,7 @@ from phone import PIN
 from relay import Relay
 from waiting import eventually
 
-MODULES = """vectors published-vectors moment-vectors sealing untrusted-hub revoked moments audit decoy
+MODULES = """vectors recovery-sheet founding published-vectors moment-vectors sealing untrusted-hub revoked moments audit decoy
     decoy-changes""".split()
 CLICK = """
 const [role, name] = arguments;

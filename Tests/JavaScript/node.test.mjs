@@ -11,7 +11,7 @@ globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..
 
 for (const module of ["calculation", "gestures", "zip", "exif", "picture-bytes", "vectors", "published-vectors",
     "ahead", "moment-vectors", "versions", "hub-responses", "message-checks", "sync-loop", "ios-tab", "pin-rules",
-    "idle-lock", "quiet-hours"]) {
+    "idle-lock", "quiet-hours", "recovery-sheet", "founding", "qr-code"]) {
     const { tests } = await import(`./${module}.test.js`);
     for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
 }

@@ -75,7 +75,7 @@ export async function devices(context) {
 /** After a recovery: which phone was lost is known to the owner alone. */
 const recovered = () => banner("warning", "warning",
     element("p", {}, "This phone has everything again. If another phone was lost, choose it in this list and revoke "
-        + "it: it opens nothing that is written from then on."));
+        + "it: what is written from then on stays closed to it."));
 
 /** @param {Context} context of a household that a phone founded */
 function additions(context) {
