@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the vectors of docs/formats.md in this directory: slots.json, ring.json, envelope.json, stream.json, box.json,
-signature.json, audit.json, locked_file.json, backup.json, earlier.json, recovery.json and others. Written from that page only,
-so that two independent implementations are compared. Random values of the formats are derived from names here, so every
-run writes the same bytes.
+signature.json, audit.json, locked_file.json, backup.json, earlier.json, recovery.json and others. Written from that
+page only, so that two independent implementations are compared. Random values of the formats are derived from names
+here, so every run writes the same bytes.
 
 Each file has "opens" and "refused"; a refused case has the code of its error."""
 

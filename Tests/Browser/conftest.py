@@ -17,6 +17,7 @@ import pages
 import raw_chromium
 import storage
 from computer import Household
+from founding_steps import PhoneHub
 from moment_devices import Device
 from phone import Phone
 from vault_steps import Neighbours, Person
@@ -172,6 +173,20 @@ def neighbours(household, browser, tmp_path_factory):
     """Two households at one hub, for tests of shared vaults: `hub` is copied for each test; `anna`, `ben` and `cleo`
     are browsers."""
     return Neighbours(household, browser, tmp_path_factory.mktemp("neighbours"))
+
+
+@pytest.fixture
+def phone_hub(programs, tmp_path):
+    """Starts hubs without any computer; the argument is as of `PhoneHub`."""
+    hubs = []
+
+    def start(registration="open"):
+        hubs.append(PhoneHub(programs, tmp_path / f"hub-{len(hubs)}" / "state", registration))
+        return hubs[-1]
+
+    yield start
+    for hub in hubs:
+        hub.end()
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from phone import PIN
 from relay import Relay
 from waiting import eventually
 
-MODULES = """vectors recovery-sheet founding published-vectors moment-vectors sealing untrusted-hub revoked moments audit decoy
-    decoy-changes""".split()
+MODULES = """vectors recovery-sheet founding published-vectors moment-vectors sealing untrusted-hub revoked moments
+    audit decoy decoy-changes""".split()
 CLICK = """
 const [role, name] = arguments;
 const found = [...document.querySelectorAll(role)].find((one) =>

@@ -28,8 +28,8 @@ export const typeOf = {
     "HubError.Code": of("hub/errors.js", "HubErrorCode"),
     "PushMessageRequest.Urgency": "HubAPI.PushUrgency",
     HubRecord: "HubRecord",
-    // `owner` belongs to members of shared vaults, `sheet` to recovery sheets: only companions write and read them.
-    DeviceName: `Without<${body("DeviceName")}, "owner" | "sheet">`,
+    // The rest belongs to members of shared vaults and to recovery sheets: only companions write and read it.
+    DeviceName: `Without<${body("DeviceName")}, "owner" | "sheet" | "spareOf">`,
     ComputerStatus: body("ComputerStatus"),
     StatusReport: body("StatusReport"),
     "StatusReport.Protection": `${body("StatusReport")}["protection"]`,

@@ -3,9 +3,9 @@
 import { isID } from "../crypto/bytes.js";
 
 /**
- * `owner`: of a member of a shared vault; docs/formats.md, "Shared vaults". `sheet`: a recovery sheet, "Households of
- * phones".
- * @typedef {{ name: string, owner?: string, sheet?: boolean }} DeviceName
+ * `owner`: of a member of a shared vault; docs/formats.md, "Shared vaults". `sheet`: a recovery sheet; `spareOf`: the
+ * member that a spare one belongs to; "Households of phones".
+ * @typedef {{ name: string, owner?: string, sheet?: boolean, spareOf?: string }} DeviceName
  * @typedef {{ version: string, isSetUp: boolean, protection: "held" | "weak" | "gate_away", degraded: string[],
  *   monitoring: { isOn: boolean, endsInSeconds?: number }, lockedApps: number, unlockedApps: number,
  *   waitingLaunches: number, prompterConnected: boolean, lockout: { failures: number, remainingSeconds: number } }}
@@ -69,7 +69,7 @@ const status = object({
 
 /** @type {Record<keyof RecordBodies, Check>} by collection; `replies` are the later revisions of `commands` */
 const checks = {
-    devices: object({ name: text, owner: maybe(isID), sheet: maybe(flag) }),
+    devices: object({ name: text, owner: maybe(isID), sheet: maybe(flag), spareOf: maybe(isID) }),
     status: object({
         name: text, clock: time, status, auditHead: maybe(text), lastEvent: maybe(isID), rosterNumber: number,
         rosterHead: maybe(text),

@@ -13,9 +13,10 @@ import { openStored } from "./keys.js";
  * @param {string} id of the named device
  * @param {DeviceName} body
  * @param {(known: DeviceName) => boolean} isWanted
+ * @param {import("./keys.js").UnlockedKeys} [author] that signs it
  * @returns {Promise<{ key: string, record: HubRecord } | null>}
  */
-export async function nameRecord(device, id, body, isWanted) {
+export async function nameRecord(device, id, body, isWanted, author = device.keys) {
     const { keys } = device;
     const { key, line, row, record: known } = await device.stored("devices", id);
     const now = known && await openStored(device, known, "devices");
@@ -25,7 +26,7 @@ export async function nameRecord(device, id, body, isWanted) {
     const place = { vault: keys.household, collection: "devices", id, revision: (known?.revision ?? 0) + 1 };
     const sealed = await sealEnvelope(utf8(JSON.stringify(body)), place, status.key, status.epoch);
     const replaces = line?.record.replaces ?? row?.record.revision ?? 0;
-    const record = await signRecord(keys.signingKey, place,
-        { epoch: status.epoch, author: keys.device, sealed, replaces });
+    const record = await signRecord(author.signingKey, place,
+        { epoch: status.epoch, author: author.device, sealed, replaces });
     return { key, record };
 }

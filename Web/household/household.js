@@ -79,23 +79,25 @@ export class Household {
 
     /**
      * All devices of the roster. `lastSeen` (seconds since 1970) and the rest are reported by the hub, and absent
-     * offline. `owner`: of a shared vault's members. `isSheet`: a recovery sheet, which is no device that connects.
-     * @returns {Promise<{ id: string, name: string, owner: string | null, isSheet: boolean,
+     * offline. `owner`: of a shared vault's members. `spareOf`: the member that made it for other phones.
+     * `isSheet`: a recovery sheet.
+     * @returns {Promise<{ id: string, name: string, owner: string | null, spareOf: string | null, isSheet: boolean,
      *   role: import("../crypto/roster.js").DeviceRole, isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
      */
     async devices() {
         const bodies = new Map((await this.#opened(await this.device.storedAll("devices"), "devices"))
             .map(({ row: { record }, body }) => {
-                const { name, owner, sheet } = body;
-                // Every member of a shared vault may write it; only the device itself reports its owner.
-                return [record.id, { name, owner: record.author === record.id ? owner : null, sheet }];
+                const { name, owner, sheet, spareOf } = body;
+                // Every member of a shared vault may write it; only the device itself reports the rest.
+                return [record.id, { name, sheet, ...(record.author === record.id ? { owner, spareOf } : {}) }];
             }));
         // A computer that a phone admitted reports its name with its state.
         const computers = new Map((await this.computers()).map(({ id, name }) => [id, name]));
         const atHub = await this.device.hub.devices().catch(() => []);
         return this.device.roster.members.map(({ id, role }) => ({
             id, role, name: bodies.get(id)?.name ?? computers.get(id) ?? id.slice(0, 8),
-            owner: bodies.get(id)?.owner ?? null, isSheet: bodies.get(id)?.sheet === true && role === "administrator",
+            owner: bodies.get(id)?.owner ?? null, spareOf: bodies.get(id)?.spareOf ?? null,
+            isSheet: bodies.get(id)?.sheet === true && role === "administrator",
             isThis: id === this.device.paired.device,
             atHub: atHub.find((device) => device.id === id) ?? null,
         }));

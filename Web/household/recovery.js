@@ -1,28 +1,22 @@
 // The recovery sheet of a household that a phone founded: a device whose keys come from the code on the sheet.
 // docs/formats.md, "Households of phones".
-import { equalInConstantTime, isID, randomBytes, wipe } from "../crypto/bytes.js";
+import { isID, randomBytes } from "../crypto/bytes.js";
 import { derivedDevice, derivedToken } from "../crypto/derived-device.js";
-import { KeyRing, ringKind } from "../crypto/ring.js";
 import { HubClient } from "../hub/client.js";
 import { HubError } from "../hub/errors.js";
-import { checkedRoster, receiveSharedKeys, rosterOf, untrusted } from "./admission.js";
+import { untrusted } from "./admission.js";
 import { admit, createInvitation, revokeMember } from "./administration.js";
+import { admitByDerived } from "./derived-member.js";
 import { nameRecord } from "./device-names.js";
 import { CompanionError } from "./errors.js";
-import { freshIdentity, requestToJoin } from "./identity.js";
+import { requestToJoin } from "./identity.js";
 import { UnlockedKeys } from "./keys.js";
 import { requireUnpaired } from "./pairing.js";
-import { epochOf } from "./shared-keys.js";
 
 /** @typedef {import("./pairing.js").Admitted} Admitted */
-/** @typedef {import("../crypto/roster.js").Roster} Roster */
 
 const purpose = "applocker/1/sheet";
 const sheetName = "Recovery sheet";
-
-/** What `requestToJoin` and the roster have of an identity. */
-const asking = (/** @type {import("./identity.js").Identity} */ { id, signing, box }) =>
-    ({ device: id, joining: { signingKey: signing.point, boxKey: box.point, name: sheetName } });
 
 const refused = () => new CompanionError("refused",
     "This sheet does not work here: a newer one replaced it, it was revoked, or it belongs to another hub.");
@@ -36,12 +30,13 @@ const refused = () => new CompanionError("refused",
  * @returns {Promise<{ key: string, record: HubRecord } | null>} its name, to be sent
  */
 export async function addSheet(device, secret, older) {
-    const sheet = await derivedDevice(secret, purpose, device.paired.household);
-    const invited = await createInvitation(device, "administrator");
-    await requestToJoin(invited.invitation, sheet, sheetName);
-    await admit(device, invited.invitation, asking(sheet));
-    for (const id of older) await revokeMember(device, id);
-    return nameRecord(device, sheet.id, { name: sheetName, sheet: true }, (known) => known.sheet === true);
+    const { id, signing, box, token } = await derivedDevice(secret, purpose, device.paired.household);
+    const { invitation } = await createInvitation(device, "administrator");
+    await requestToJoin(invitation, { id, signing, box, token }, sheetName);
+    const joining = { signingKey: signing.point, boxKey: box.point, name: sheetName };
+    await admit(device, invitation, { device: id, joining });
+    for (const one of older) await revokeMember(device, one);
+    return nameRecord(device, id, { name: sheetName, sheet: true }, (known) => known.sheet === true);
 }
 
 /**
@@ -54,20 +49,13 @@ export async function addSheet(device, secret, older) {
  */
 export async function recover(device, { hub, household: named, secret }, name) {
     await requireUnpaired(device);
-    const client = new HubClient(hub, await derivedToken(secret, purpose));
-    const household = await householdOf(client);
+    const household = await householdOf(new HubClient(hub, await derivedToken(secret, purpose)));
     if (named !== null && named !== household) throw untrusted("The hub answered for another household.");
-    const sheet = await derivedDevice(secret, purpose, household);
-    const roster = await sheetRoster(client, household, sheet);
-    const keys = await UnlockedKeys.from(household, randomBytes(32),
-        new KeyRing(UnlockedKeys.ownEntries(household, sheet.signing.scalar, sheet.box.scalar)));
-    try {
-        await receiveNewest(client, roster, keys);
-        return await admitted(device, client, hub, roster, keys, name);
-    } finally {
-        wipe(sheet.signing.scalar, sheet.box.scalar, sheet.token);
-        keys.wipe();
-    }
+    const { facts, ring, roster } = await admitByDerived(await derivedDevice(secret, purpose, household), {
+        hub, household, role: "administrator", name, time: device.time, refused,
+        begins: ({ token }) => device.store.write({ facts: { unfinished: { hub, token } } }),
+    });
+    return { facts, keys: await UnlockedKeys.from(household, randomBytes(32), ring), roster };
 }
 
 /** @param {HubClient} client with the sheet's token */
@@ -79,64 +67,4 @@ async function householdOf(client) {
         throw error instanceof HubError && error.code === "unauthorized" ? refused() : error;
     }
     throw untrusted("The hub’s answer is invalid.");
-}
-
-/** @param {HubClient} client @param {string} household @param {import("./identity.js").Identity} sheet */
-async function sheetRoster(client, household, sheet) {
-    const roster = await rosterOf(client, household);
-    if (roster.revoked.has(sheet.id)) throw refused();
-    const member = roster.member(sheet.id);
-    if (member?.role !== "administrator" || !equalInConstantTime(member.boxKey, sheet.box.point)) {
-        throw untrusted("The hub returned a list of devices without this sheet.");
-    }
-    return roster;
-}
-
-/**
- * The keys of the newest epoch that has some: after a revocation nobody may have made new ones yet.
- * @param {HubClient} client
- * @param {Roster} roster
- * @param {UnlockedKeys} keys
- */
-async function receiveNewest(client, roster, keys) {
-    for (let epoch = epochOf(roster); epoch > 0; epoch -= 1) {
-        if (await receiveSharedKeys(client, roster, keys, epoch)) return;
-    }
-    throw new CompanionError("noKey",
-        "The hub has no keys for this sheet; open AppLocker on another phone of the household, then try again.");
-}
-
-/**
- * @param {DeviceSession} device
- * @param {HubClient} client
- * @param {string} hub
- * @param {Roster} roster
- * @param {UnlockedKeys} sheetKeys
- * @param {string} name
- * @returns {Promise<Admitted>}
- */
-async function admitted(device, client, hub, roster, sheetKeys, name) {
-    const { household, device: computer } = sheetKeys;
-    const own = await freshIdentity();
-    const facts = { hub, household, computer, name, token: own.token, device: own.id, deviceSecret: randomBytes(32) };
-    await device.store.write({ facts: { unfinished: { hub, token: own.token } } });
-    /** @type {import("./administration.js").Administrator} */
-    const sheet = {
-        paired: { ...facts, device: computer }, member: facts, hub: client, time: device.time, keys: sheetKeys, roster,
-        async followRoster() {
-            sheet.roster = await sheet.roster.following(await client.roster(sheet.roster.number - 1));
-        },
-        // This phone sends itself the keys, which it has from the sheet.
-        async beforeSending() {},
-    };
-    const { invitation } = await createInvitation(sheet, "administrator");
-    await requestToJoin(invitation, own, name);
-    await admit(sheet, invitation, asking(own));
-    const ring = new KeyRing([...UnlockedKeys.ownEntries(household, own.signing.scalar, own.box.scalar),
-        ...sheetKeys.ring.entries.filter(({ kind }) => kind !== ringKind.device)
-            .map((entry) => ({ ...entry, key: entry.key.slice() }))]);
-    return {
-        facts, keys: await UnlockedKeys.from(household, randomBytes(32), ring),
-        roster: await checkedRoster(client, facts, own.signing.point, own.box.point, "administrator"),
-    };
 }

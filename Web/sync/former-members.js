@@ -10,6 +10,8 @@ import { ancestorsIn } from "./versions.js";
 const atOnce = 32;
 const adoptedFact = "adopted";
 const collections = ["about", "moments", "photos", "notes", "vaults"];
+/** Records of "vaults" are replaced instead: a device that left knows what they contain. */
+const adopted = collections.filter((collection) => collection !== "vaults");
 
 /**
  * Accepts a former member's record under the keys of its time, unless it would replace a newer version. Null for its
@@ -77,7 +79,7 @@ export async function adoptRecords(device, vault) {
     const done = await store.fact(adoptedFact, { roster: 0, sequence: -1 });
     const after = done.roster === roster.number ? done.sequence : -1;
     let sequence = after;
-    for (const collection of collections) {
+    for (const collection of adopted) {
         const rows = await store.records(collection, { after });
         sequence = Math.max(sequence, ...rows.map((row) => row.sequence));
         const theirs = rows.filter(({ record }) => record.vault === vault

@@ -18,7 +18,8 @@ export const setContentAsksAgain = (companion, isOn) => companion.settings.set(n
 /** @param {Companion} companion */
 export async function isContentOpen(companion) {
     const session = companion.unlockedSession;
-    return !closed.has(session) && (answered.has(session) || !(await contentAsksAgain(companion)));
+    if (closed.has(session)) return false;
+    return companion.wasJustFounded || answered.has(session) || !(await contentAsksAgain(companion));
 }
 
 /**

@@ -33,6 +33,7 @@ class Computer:
         if costs_little:
             self.environment["APPLOCKER_SMALLEST_PASSCODE_COST"] = "1"
         self.applocker = self.pairing = self.hub = None
+        self.hub_options = []
         self.errors = ""
 
     def set_up(self, joins=None):
@@ -115,7 +116,7 @@ class Computer:
         """`web`: a directory to serve instead of the one that all tests share."""
         where = ["--state", self.folder / "hub", "--listen", f"127.0.0.1:{self.port}", "--web", web or self.web]
         self.hub = subprocess.Popen(
-            [self.programs / "applocker-hub", *where],
+            [self.programs / "applocker-hub", *where, *self.hub_options],
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -57,9 +57,9 @@ async function removeFromVault({ name, companion, membership, isRevoked }, devic
         // Includes members who joined lately.
         await companion.refresh();
         const members = await membership.members();
-        const member = await membership.memberOf(members, device);
-        if (member) {
-            await membership.remove(member.id);
+        const theirs = await membership.membersOf(members, device);
+        for (const { id } of theirs) await membership.remove(id);
+        if (theirs.length > 0) {
             return revocation("removed", "Removed. The vault’s keys are replaced.");
         }
         const unknown = members.filter(({ owner, isThis }) => owner === null && !isThis).map((one) => one.name);

@@ -25,7 +25,7 @@ export function computerToAsk({ companion }, devices) {
 }
 
 /** @param {Device} device */
-const kindOf = ({ role }) => (role === "computer" ? "Computer" : "Phone or browser");
+const kindOf = ({ role, isSheet }) => (isSheet ? "Sheet" : role === "computer" ? "Computer" : "Phone or browser");
 
 /**
  * Whether this device may revoke it, by itself or through a computer.
@@ -35,7 +35,8 @@ const kindOf = ({ role }) => (role === "computer" ? "Computer" : "Phone or brows
 const mayRevoke = ({ isPhoneFounded }, { role }) => isPhoneFounded || role === "companion";
 
 /** @param {Device} device */
-function seen({ atHub, isThis }) {
+function seen({ atHub, isSheet, isThis }) {
+    if (isSheet) return "Opens everything on a new phone";
     if (isThis) return "In use now";
     if (!atHub) return "Unknown while offline";
     if (atHub.isConnected) return "Connected now";
@@ -50,13 +51,14 @@ export async function devices(context) {
     /** @type {Device[]} */
     let known = [];
     const show = async () => {
-        known = (await companion.household.devices()).filter(({ isSheet }) => !isSheet);
+        known = await companion.household.devices();
         if (signal.aborted) return;
         away.hidden = known.some(({ atHub }) => atHub !== null);
         away.replaceChildren(banner("offline", "warning",
             "The hub can’t be reached, so devices can’t be renamed or revoked now."));
         keyed(list, known, ({ id }) => id, (device) => element("li", {}, row({
-            start: tile(device.role === "computer" ? "computer" : "phone", device.atHub?.isConnected ? "good" : ""),
+            start: tile(device.isSheet ? "note" : device.role === "computer" ? "computer" : "phone",
+                device.atHub?.isConnected ? "good" : ""),
             title: device.name,
             note: `${kindOf(device)} · ${seen(device)}`,
             end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
@@ -114,7 +116,7 @@ async function open(context, device, all) {
             `${kindOf(device)} of your household. ${seen(device)}.`),
         element("p", { class: "caption soft" }, "Its key begins with ",
             element("code", {}, device.id.slice(0, 8)), "."),
-        button("Rename", () => end("rename"), { wide: true }),
+        !device.isSheet && button("Rename", () => end("rename"), { wide: true }),
         mayRevoke(context.companion, device)
             && button(device.isThis ? "Revoke this device" : "Revoke it", () => end("revoke"),
                 { wide: true, kind: "danger" }),

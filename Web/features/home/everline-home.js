@@ -1,5 +1,6 @@
 // Home of a household without a computer: Everline, who shares it, and the devices.
 import { element } from "../../ui/element.js";
+import { isContentOpen } from "../../ui/content-lock.js";
 import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
 import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
@@ -33,7 +34,9 @@ export async function everlineHome(context) {
 
 /** @param {Context} context @param {HTMLElement} place */
 async function showMoments({ companion, go, signal }, place) {
-    const { moments } = await companion.moments.list();
+    // Their titles are shown once the PIN was confirmed, as in Everline itself.
+    const isOpen = await isContentOpen(companion);
+    const { moments } = isOpen ? await companion.moments.list() : { moments: [] };
     if (signal.aborted) return;
     const [newest] = moments;
     place.replaceChildren(element("section", { class: "home-everline", "aria-label": "Everline" },
@@ -49,20 +52,22 @@ async function showMoments({ companion, go, signal }, place) {
             note: ago(moment.date, companion.now() / 1000),
         }))),
         element("div", { class: "buttons buttons-even" },
-            button(newest ? "New moment" : "Write the first moment", () => go("moments/new"),
+            isOpen && button(newest ? "New moment" : "Write the first moment", () => go("moments/new"),
                 { kind: "primary", icon: "plus" }),
-            newest && button("All moments", () => go("moments")))));
+            (newest || !isOpen) && button(isOpen ? "All moments" : "Open Everline", () => go("moments"),
+                { kind: isOpen ? "" : "primary" }))));
 }
 
 /** @param {Context} context @param {HTMLElement} place */
 async function showSharing({ companion, signal }, place) {
-    const vaults = await companion.vaults.list();
+    const vaults = await Promise.all((await companion.vaults.list()).map(async (vault) =>
+        ({ ...vault, count: (await vault.membership.members()).filter(({ spareOf }) => !spareOf).length })));
     if (signal.aborted) return;
     place.replaceChildren(section("Shared", [rows(
-        ...vaults.map(({ id, name, membership, isRevoked }) => row({
+        ...vaults.map(({ id, name, count, isRevoked }) => row({
             start: tile("heart", isRevoked ? "warning" : ""), title: name, href: `#/settings/vaults?vault=${id}`,
-            note: isRevoked ? "You are no longer a member" : membership.count === 1
-                ? "Only this device so far" : counted(membership.count, "device"),
+            note: isRevoked ? "You are no longer a member" : count === 1
+                ? "Only this device so far" : counted(count, "device"),
         })),
         vaults.length === 0 && row({
             start: tile("people"), title: "Invite your partner", href: "#/settings/vaults",

@@ -10,9 +10,10 @@ import { ownerTag, sharedVaultID } from "../../household/shared-keys.js";
 
 /** @typedef {import("../../crypto/invitation.js").Invitation} Invitation */
 /**
- * `owner`: null if it does not report one. `isConnected`: null while offline.
- * @typedef {{ id: string, name: string, owner: string | null, isThis: boolean, isConnected: boolean | null }}
- *   VaultMember
+ * `owner`: null if it does not report one. `spareOf`: the member whose other phones it
+ * admits. `isConnected`: null while offline.
+ * @typedef {{ id: string, name: string, owner: string | null, isThis: boolean, spareOf: string | null,
+ *   isConnected: boolean | null }} VaultMember
  */
 /** @typedef {import("../../household/administration.js").Asking} Asking */
 
@@ -25,6 +26,12 @@ export const cutVaultName = (name) => [...name.trim()].slice(0, longestVaultName
 /** @param {string} typed */
 export const vaultNameProblem = (typed) => (typed === "" ? "A vault needs a name."
     : [...typed].length > longestVaultName ? "This name is too long; use fewer letters." : null);
+
+/**
+ * How many devices they are, without spare members.
+ * @param {VaultMember[]} members
+ */
+export const membersShown = (members) => members.filter(({ spareOf }) => spareOf === null).length;
 
 export class VaultMembership {
     /** @param {Companion} companion of the vault @param {string} ownDevice this device in its own household */
@@ -40,24 +47,23 @@ export class VaultMembership {
      */
     async members() {
         const devices = await this.companion.household.devices();
-        return devices.map(({ id, name, owner, isThis, atHub }) =>
-            ({ id, name, owner, isThis, isConnected: atHub && atHub.isConnected }))
+        return devices.map(({ id, name, owner, isThis, spareOf, atHub }) =>
+            ({ id, name, owner, isThis, spareOf, isConnected: atHub && atHub.isConnected }))
             .sort((one, other) => Number(other.isThis) - Number(one.isThis) || one.name.localeCompare(other.name));
     }
 
     /**
-     * The member that a device of this household reports to be.
+     * The members that a device of this household reports to be: itself, and a spare that it made.
      * @param {VaultMember[]} members
      * @param {string} device
      */
-    async memberOf(members, device) {
+    async membersOf(members, device) {
         const { household } = this.device.paired;
-        for (const member of members) {
-            if (member.owner === (await ownerTag(household, member.id, device))) return member;
-        }
-        return null;
+        const tags = await Promise.all(members.map(({ id }) => ownerTag(household, id, device)));
+        return members.filter(({ owner }, index) => owner === tags[index]);
     }
 
+    /** Of members, spare ones too. */
     get count() {
         return this.device.roster.members.length;
     }
@@ -92,8 +98,13 @@ export class VaultMembership {
 
     // Revoking
 
-    /** @param {string} member Throws as `revokeMember`. */
-    remove(member) {
+    /**
+     * Revokes a member with its spares. Throws as `revokeMember`.
+     * @param {string} member
+     */
+    async remove(member) {
+        const spares = (await this.members()).filter(({ spareOf }) => spareOf === member);
+        for (const { id } of spares) await revokeMember(this.device, id);
         return revokeMember(this.device, member);
     }
 

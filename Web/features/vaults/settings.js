@@ -4,7 +4,7 @@ import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
 import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { counted, sentenceOf } from "../../ui/words.js";
-import { vaultNameProblem } from "./membership.js";
+import { membersShown, vaultNameProblem } from "./membership.js";
 import { chooseVault } from "../../ui/vault-choice.js";
 import { vaultPage } from "./vault.js";
 
@@ -18,7 +18,8 @@ export async function vaultsPage(context) {
     const { companion, signal } = context;
     const list = element("div", { class: "settings-parts" });
     const draw = async () => {
-        const vaults = await companion.vaults.list();
+        const vaults = await Promise.all((await companion.vaults.list()).map(async (vault) =>
+            ({ ...vault, count: membersShown(await vault.membership.members()) })));
         if (signal.aborted) return;
         const problems = [...companion.vaults.problems];
         list.replaceChildren(
@@ -26,11 +27,11 @@ export async function vaultsPage(context) {
                 ? empty("heart", "No shared vault yet",
                     "A shared vault contains moments that you share with other people. Your own moments stay private.")
                 : element("div", { class: "card rows" },
-                    ...vaults.map(({ id: own, name, membership, isRevoked }) => row({
+                    ...vaults.map(({ id: own, name, count, isRevoked }) => row({
                         start: tile("heart", isRevoked ? "warning" : ""), title: name,
                         href: `#/settings/vaults?vault=${own}`,
                         note: isRevoked ? "You are no longer a member"
-                            : membership.count === 1 ? "Only this device so far" : counted(membership.count, "device"),
+                            : count === 1 ? "Only this device so far" : counted(count, "device"),
                     })),
                     ...problems.map(([own, problem]) => row({
                         start: tile("warning", "danger"), title: "A vault that can’t be opened", note: problem,

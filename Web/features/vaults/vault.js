@@ -5,7 +5,7 @@ import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
 import { sentenceOf } from "../../ui/words.js";
-import { vaultNameProblem } from "./membership.js";
+import { membersShown, vaultNameProblem } from "./membership.js";
 import { chooseVault } from "../../ui/vault-choice.js";
 
 /** @typedef {import("./vaults.js").Vault} Vault */
@@ -39,13 +39,14 @@ export async function vaultPage(context, id) {
         out.replaceChildren(banner("warning", "warning",
             "Another member removed this device from the vault. Earlier content stays here until you remove it."));
         keyed(list, vault.isRevoked ? [] : members, (member) => member.id, (member) => element("li", {}, row({
-            start: tile("phone", member.isConnected ? "good" : ""), title: member.name, note: seen(member),
+            start: tile(member.spareOf ? "key" : "phone", member.isConnected ? "good" : ""),
+            title: member.name, note: seen(member),
             end: member.isThis ? badge("This one") : null,
-            onclick: member.isThis ? undefined : () => remove(context, vault, member),
-            label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
+            onclick: member.isThis || member.spareOf ? undefined : () => remove(context, vault, member),
+            label: member.isThis || member.spareOf ? undefined : `${member.name}. ${seen(member)}. Remove it`,
         })));
         list.hidden = vault.isRevoked;
-        actions.replaceChildren(...buttons(context, vault, members.length === 1));
+        actions.replaceChildren(...buttons(context, vault, membersShown(members) === 1));
     };
     await live(vault.companion, ["devices", "about"], show, signal);
     const again = () => void show().catch(() => {});
@@ -76,7 +77,8 @@ const backLink = () => element("a", { class: "button button-plain button-wide sh
     "All shared vaults");
 
 /** @param {VaultMember} member */
-const seen = ({ isThis, isConnected }) => (isThis ? "In use now"
+const seen = ({ isThis, isConnected, spareOf }) => (isThis ? "In use now"
+    : spareOf ? "Opens the vault for other phones of the same person"
     : isConnected === null ? "Unknown while offline" : isConnected ? "Connected now" : "Not connected now");
 
 /** @param {Context} context @param {Vault} vault @param {boolean} isAlone */

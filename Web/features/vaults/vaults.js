@@ -24,6 +24,7 @@ import { CompanionError } from "../../household/errors.js";
 /** @typedef {{ vault: string, name: string }} RemovedMember names */
 
 const kept = "vaults";
+const leftName = "leftVaults";
 /** Each needs its own connection to the hub, and browsers have six. */
 export const maximumVaults = 3;
 
@@ -52,7 +53,13 @@ export class Vaults extends EventTarget {
         this.main = main;
         this.databases = databases;
         main.device.events.addEventListener("roster", () => {
-            for (const vault of this.#open?.values() ?? []) this.#removeRevoked(vault);
+            for (const vault of this.#open?.values() ?? []) {
+                this.#removeRevoked(vault).then(() => this.#ensureSpare(vault));
+            }
+        });
+        main.device.events.addEventListener("changed", (event) => {
+            const { detail } = /** @type {CustomEvent<string[]>} */ (event);
+            if (this.#open && detail.some((key) => key.startsWith("vaults/"))) this.open();
         });
     }
 
@@ -100,6 +107,41 @@ export class Vaults extends EventTarget {
             vault.companion.end();
         }
         this.#changed();
+        await this.#joinKept(open).catch((error) => console.warn(error));
+    }
+
+    /** Whether the household keeps spare members, and this session has its keys. */
+    get #keepsSpares() {
+        const { roster, unlocked } = this.main.device;
+        return roster.isPhoneFounded && unlocked?.receivesKeys === true;
+    }
+
+    /**
+     * Joins the shared vaults of the household that this phone is not in yet.
+     * @param {Map<string, Vault>} open
+     */
+    async #joinKept(open) {
+        if (!this.#keepsSpares) return;
+        const { joinBySpare, listKept } = await import("./spare.js");
+        const known = new Set([...(await this.#entries()).map(({ household }) => household), ...(await this.#left())]);
+        for (const one of await listKept(this.main.device)) {
+            if (this.#open !== open || known.has(one.household) || known.size >= maximumVaults) continue;
+            await this.#enter(await joinBySpare(this.main.device, one), one.name);
+        }
+    }
+
+    /** Those that this phone left, and does not join again by itself. @returns {Promise<string[]>} */
+    async #left() {
+        return /** @type {string[]} */ ((await this.main.privateStorage.get(leftName)) ?? []);
+    }
+
+    /** @param {Vault} vault */
+    async #ensureSpare(vault) {
+        if (!this.#keepsSpares || vault.isRevoked) return;
+        const { ensureSpare } = await import("./spare.js");
+        // One at a time over all tabs: each would make one.
+        await this.main.device.tabs.exclusive(`spare/${vault.id}`, () => ensureSpare(this.main, vault))
+            .catch((error) => console.warn(error));
     }
 
     /** @param {Map<string, Vault>} open @param {Entry} entry @param {Record<string, unknown>} [written] */
@@ -124,7 +166,7 @@ export class Vaults extends EventTarget {
         open.set(vault.id, vault);
         companion.addEventListener("connection", () => {
             const { connection } = companion.syncLoop;
-            if (connection === "live") this.#removeRevoked(vault);
+            if (connection === "live") this.#removeRevoked(vault).then(() => this.#ensureSpare(vault));
             if (vault.isRevoked ? connection !== "live" : connection !== "removed") return;
             vault.isRevoked = !vault.isRevoked;
             this.#changed();
@@ -149,9 +191,10 @@ export class Vaults extends EventTarget {
         try {
             const members = await membership.members();
             for (const device of revoked) {
-                const member = await membership.memberOf(members, device);
-                if (!member || member.isThis || !(await membership.remove(member.id))) continue;
-                this.dispatchEvent(new CustomEvent("removed", { detail: { vault: name, name: member.name } }));
+                for (const member of await membership.membersOf(members, device)) {
+                    if (member.isThis || !(await membership.remove(member.id)) || member.spareOf) continue;
+                    this.dispatchEvent(new CustomEvent("removed", { detail: { vault: name, name: member.name } }));
+                }
             }
         } catch (error) {
             console.warn(error);
@@ -237,8 +280,11 @@ export class Vaults extends EventTarget {
         await this.#requireRoom();
         const { device } = this.main;
         const { joinVault } = await import("./joining.js");
-        return this.#enter(await joinVault(device, link, ownName ?? device.paired.name, { waiting, signal }),
-            "Shared vault");
+        const vault = await this.#enter(
+            await joinVault(device, link, ownName ?? device.paired.name, { waiting, signal }), "Shared vault");
+        const left = await this.#left();
+        if (left.includes(vault.id)) await this.main.privateStorage.set(leftName, left.filter((id) => id !== vault.id));
+        return vault;
     }
 
     /** @param {Membership} membership @param {string} name */
@@ -274,6 +320,7 @@ export class Vaults extends EventTarget {
         const vault = await this.vault(id);
         vault.companion.syncLoop.stop();
         try {
+            if (this.#keepsSpares) await (await import("./spare.js")).dropSpare(this.main, vault);
             await vault.membership.leave();
         } catch (error) {
             vault.companion.syncLoop.start();
@@ -288,6 +335,7 @@ export class Vaults extends EventTarget {
      */
     async forget(id) {
         const entries = await this.#entries();
+        if (this.#keepsSpares) await this.main.privateStorage.set(leftName, [...(await this.#left()), id].slice(-32));
         this.#open?.get(id)?.companion.end();
         this.#open?.delete(id);
         this.problems.delete(id);
