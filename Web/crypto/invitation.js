@@ -16,7 +16,7 @@ const pairMark = "/#pair=";
 const vaultMark = "/#vault=";
 const empty = new Uint8Array();
 /** @type {import("./roster.js").DeviceRole[]} by the link's version, from 1 */
-const roles = ["companion", "computer", "administrator"];
+export const roles = ["companion", "computer", "administrator"];
 
 /**
  * Throws FormatError: malformed, unknownVersion.
@@ -72,7 +72,7 @@ function read(link, mark, otherwise, versions) {
 
 /**
  * 32 bytes that prove to the hub that the device has the link.
- * @param {Invitation} invitation
+ * @param {Pick<Invitation, "secret">} invitation
  */
 export const proofOf = (invitation) => hkdf(invitation.secret, empty, "applocker/1/pair-proof");
 

@@ -1,6 +1,7 @@
 // A code that is typed where the pairing link can be neither scanned nor pasted. docs/formats.md, "Typed code".
 import { ByteReader, fields, hex, unhex, utf8 } from "./bytes.js";
 import { FormatError } from "./errors.js";
+import { roles } from "./invitation.js";
 import { gcmOpen, hkdf, importGCMKey, sha256 } from "./primitives.js";
 
 /** @typedef {import("./invitation.js").Invitation} Invitation */
@@ -60,18 +61,18 @@ export async function readCode(typed) {
  * What the link has and the code has not. Throws FormatError: damaged, malformed, unknownVersion.
  * @param {Pick<Invitation, "id" | "secret">} code
  * @param {Uint8Array} sealed as the hub returned it
- * @returns {Promise<{ version: number, household: string, computer: string }>} `version`: as in a link
+ * @returns {Promise<Pick<Invitation, "role" | "household" | "computer">>}
  */
 export async function openDetails({ id, secret }, sealed) {
     const key = await importGCMKey(await hkdf(secret, empty, "applocker/1/pair-details"));
     const opened = await gcmOpen(key, sealed, fields("applocker/1/pair-details", unhex(id)));
     if (!opened) throw new FormatError("damaged", "The hub returned another invitation; it can’t be trusted.");
     const reader = new ByteReader(opened, "invitation");
-    const version = reader.number(1);
-    if (version < 1 || version > 3) {
+    const role = roles[reader.number(1) - 1];
+    if (!role) {
         throw new FormatError("unknownVersion", "The invitation was made by a newer AppLocker; update this one.");
     }
     const [household, computer] = [reader.id(), reader.id()];
     reader.end();
-    return { version, household, computer };
+    return { role, household, computer };
 }

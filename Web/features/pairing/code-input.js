@@ -1,5 +1,5 @@
 // Asks for the code that a computer shows beside its link, for a device that can neither scan nor paste.
-import { pairLink, proofOf } from "../../crypto/invitation.js";
+import { pairingLink, proofOf } from "../../crypto/invitation.js";
 import { groupCount, groupLength, isRightGroup, openDetails, plainCode, readCode } from "../../crypto/pairing-code.js";
 import { HubClient } from "../../hub/client.js";
 import { HubError } from "../../hub/errors.js";
@@ -31,11 +31,9 @@ async function wrongGroup(plain) {
  */
 async function linkOf(typed) {
     const code = await readCode(typed);
-    const invitation = { ...code, hub: location.origin, household: "", computer: "" };
-    const sealed = await new HubClient(location.origin, new Uint8Array())
-        .invitationDetails(code.id, await proofOf(invitation));
-    const { version, household, computer } = await openDetails(code, sealed);
-    return pairLink(version, { ...invitation, household, computer });
+    const hub = new HubClient(location.origin, new Uint8Array());
+    const sealed = await hub.invitationDetails(code.id, await proofOf(code));
+    return pairingLink({ ...code, ...(await openDetails(code, sealed)), hub: location.origin });
 }
 
 /** @param {unknown} error */
