@@ -63,7 +63,7 @@ extension StateDatabase: HouseholdStore {
     }
 
     /// Of these only the newest is kept.
-    private static let keptCollections: Set<String> = ["keys", "devices", "status", "apps"]
+    private static let keptCollections: Set<String> = ["keys", "devices", "status", "apps", "icons"]
 
     static func keep(_ record: HubRecord, in database: Database) throws {
         try database.execute(
