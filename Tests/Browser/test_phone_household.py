@@ -31,7 +31,7 @@ def test_two_phones_and_a_hub_are_enough_for_everline(new_context, phone_hub):
     anna, code, sheet = with_everline(new_context, hub)
     page = anna.page
     # Nothing of computers is shown.
-    assert page.locator(".tab:visible").all_text_contents() == ["Home", "Notes", "Everline", "Settings"]
+    assert page.locator(".tab:visible .tab-name").all_text_contents() == ["Home", "Notes", "Everline", "Settings"]
     anna.go("moments/new", "New moment")
     chosen(page, picture(anna, 1))
     sealed(page, 1)
@@ -73,8 +73,9 @@ def test_two_phones_and_a_hub_are_enough_for_everline(new_context, phone_hub):
     for one, title in ((anna, "By Anna, offline"), (ben, "By Ben, offline")):
         one.page.get_by_role("button", name="Show its moments").click()
         one.page.get_by_role("heading", name="Everline", level=1).wait_for()
-        one.context.set_offline(True)
+        # These tests have no service worker, which would have the screen's files.
         one.go("moments/new", "New moment")
+        one.context.set_offline(True)
         written(one.page, title)
         saved(one.page)
     for one in (anna, ben):
@@ -97,7 +98,7 @@ def test_two_phones_and_a_hub_are_enough_for_everline(new_context, phone_hub):
     eventually_equals(lambda: vault_titles(new), both, "the shared vault")
     new.page.get_by_role("button", name="Anna's phone Phone or browser").click()
     new.page.get_by_role("button", name="Revoke it").click()
-    new.confirm()
+    new.confirm("Revoke Anna's phone?")
     new.page.get_by_text("Revoked. The household’s keys are replaced.").wait_for()
     new.picture("recovered-revoked")
     new.page.get_by_role("button", name="Close").click()

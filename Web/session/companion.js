@@ -41,11 +41,6 @@ export class Companion extends SessionState {
         super(device, name, (membership) => Companion.#ofVault(membership, device.time));
         device.events.addEventListener("revoked", () => void this.#erase(true).catch((error) => console.warn(error)));
         device.tabs.listen((message) => this.#receive(message));
-        device.beforeSending = async () => {
-            if (!device.roster.isPhoneFounded) return;
-            const { settleHousehold } = await import("../sync/vault-keys.js");
-            await settleHousehold(device, (record) => ingestRecords(device, [record]));
-        };
     }
 
     /**
@@ -55,6 +50,11 @@ export class Companion extends SessionState {
     static async open({ name = "applocker", time = systemTime } = {}) {
         const companion = await Companion.#on(name, async (store) => {
             const device = new DeviceSession(store, new Tabs(name), time);
+            device.beforeSending = async () => {
+                if (!device.roster.isPhoneFounded) return;
+                const { settleHousehold } = await import("../sync/vault-keys.js");
+                await settleHousehold(device, (record) => ingestRecords(device, [record]));
+            };
             await device.load();
             return device;
         });

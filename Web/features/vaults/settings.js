@@ -144,7 +144,7 @@ function joinCard(context, link) {
     };
     const form = element("form", { class: "settings-form", onsubmit: join }, name, submit, away, waiting, problem);
     // Who began with this invitation has chosen to join, and named this device.
-    if (joinsAtOnce()) queueMicrotask(() => form.requestSubmit());
+    setTimeout(() => !signal.aborted && joinsAtOnce() && form.requestSubmit());
     return card(element("h2", { class: "section-title" }, "You are invited to a shared vault"),
         element("p", { class: "soft note" },
             "All members can read and change everything in it. The invitation works once, for five minutes."),
