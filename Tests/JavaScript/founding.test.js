@@ -40,9 +40,9 @@ async function phones() {
 }
 
 /** Whether a device accepts a record of keys. */
-async function accepts(roster, keys, record) {
+async function accepts(roster, keys, record, needsBox = false) {
     const checked = await checkRecord(roster, record, 0);
-    return refusal(() => addVaultKeys(keys, checked, true));
+    return refusal(() => addVaultKeys(keys, checked, true, needsBox));
 }
 
 const startLink = ({ version = 1, expires = now + 60, length = 32 } = {}) =>
@@ -120,7 +120,8 @@ export const tests = {
         const make = (members) => keysRecord({ members, keys: decoy, ring: decoy.ring, epoch: 2, revision: 1,
             replaces: 0 });
         equal(await accepts(roster, own, await make(roster.members)), "unreadable", "keys without the first one");
-        equal(await accepts(roster, own, await make([roster.member(first.id)])), "unreadable", "no box for this one");
+        equal(await accepts(roster, own, await make([roster.member(first.id)]), true), "unreadable",
+            "no box for this one, which had one before");
         equal(own.ring.key(ringKind.vault, vault, 2), undefined, "the forged key");
         // Who has them can.
         const honest = await keysOf(first, withEpoch(ring, roster.household, vault, 2));

@@ -30,3 +30,16 @@ export async function nameRecord(device, id, body, isWanted, author = device.key
         { epoch: status.epoch, author: author.device, sealed, replaces });
     return { key, record };
 }
+
+/**
+ * The names that a device gave.
+ * @param {DeviceSession} device
+ * @param {string} author
+ * @returns {Promise<[id: string, name: DeviceName][]>}
+ */
+export async function namesBy(device, author) {
+    const theirs = (await device.storedAll("devices")).filter(({ record }) => record.author === author);
+    const opened = await Promise.all(theirs.map(async ({ record }) =>
+        /** @type {[string, DeviceName | null]} */ ([record.id, await openStored(device, record, "devices")])));
+    return opened.flatMap(([id, body]) => (body ? [/** @type {[string, DeviceName]} */ ([id, body])] : []));
+}

@@ -83,12 +83,13 @@ export function checkKeysOfEpoch(roster, record) {
  * Adds a device's keys from a record of keys; a member without a box in it stores it too. Throws RecordRefusal.
  *
  * `isHousehold`: a session of a decoy PIN signs for its device, but has no keys. So a device that has keys accepts only
- * records whose author has the first one too.
+ * records whose author has the first one too. `needsBox`: an earlier record had one for it.
  * @param {UnlockedKeys} keys
  * @param {CheckedRecord} record
  * @param {boolean} [isHousehold]
+ * @param {boolean} [needsBox]
  */
-export async function addVaultKeys(keys, record, isHousehold = false) {
+export async function addVaultKeys(keys, record, isHousehold = false, needsBox = false) {
     const { household } = keys;
     const vault = await sharedVaultID(household);
     try {
@@ -97,7 +98,7 @@ export async function addVaultKeys(keys, record, isHousehold = false) {
         }
         const box = readBoxes(record.sealed).get(keys.device);
         const [first] = keys.ring.entries.filter((entry) => entry.kind === ringKind.vault && entry.vault === vault);
-        if (!box && isHousehold && first) throw new RecordRefusal("unreadable");
+        if (!box && needsBox) throw new RecordRefusal("unreadable");
         if (!box) return;
         const body = await openBox(box, { ...record.name, id: keys.device }, keys.box);
         const given = KeyRing.read(body);

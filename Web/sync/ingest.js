@@ -9,6 +9,7 @@ import { checkRecord, RecordRefusal } from "../formats/record-check.js";
 import { restarted, storeFacts, storeSeen } from "./restored-hub.js";
 import { withoutSnapshotBelow } from "./moment-snapshot.js";
 import { compare, follows, versionsBefore } from "./versions.js";
+import { sealedBytes } from "../crypto/signature.js";
 
 /** @typedef {import("../store/store.js").Row} Row */
 /**
@@ -229,7 +230,8 @@ async function look(device, record, batch) {
                 const { addVaultKeys, checkKeysOfEpoch, epochOf } = await import("../household/shared-keys.js");
                 if (record.epoch > epochOf(device.roster) && !batch.hasFollowedRoster) throw new RosterNeeded();
                 checkKeysOfEpoch(device.roster, record);
-                await addVaultKeys(device.unlocked, record, device.member === null);
+                const isHousehold = device.member === null;
+                await addVaultKeys(device.unlocked, record, isHousehold, isHousehold && (await hasBox(device, batch)));
             } else {
                 batch.owners ??= await ownersOf(device);
                 await device.unlocked.add(record, batch.owners, (id) => device.roster.member(id) !== undefined,
@@ -287,6 +289,25 @@ async function look(device, record, batch) {
 async function isKeysOfEpoch({ name, epoch }) {
     const { keysID } = await import("../household/shared-keys.js");
     return name.id === (await keysID(name.vault, epoch));
+}
+
+/**
+ * Whether a known record of keys has a box for this device: a phone that recovered has keys before.
+ * @param {DeviceSession} device
+ * @param {Batch} batch
+ */
+async function hasBox({ store, paired }, batch) {
+    const { readBoxes } = await import("../household/shared-keys.js");
+    const rows = [...batch.rows.values(), ...(await store.records("keys"))];
+    return rows.some(({ collection, record }) => {
+        const sealed = collection === "keys" && sealedBytes(record);
+        try {
+            return sealed && readBoxes(sealed).has(paired.device);
+        } catch {
+            // Of a computer, to this device alone.
+            return false;
+        }
+    });
 }
 
 /** @param {DeviceSession} device of a household that a phone founded */

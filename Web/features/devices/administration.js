@@ -40,9 +40,18 @@ export class Administration {
         };
     }
 
-    /** @param {string} id Throws HubError, HubUnreachable. */
+    /**
+     * Names that the device gave to others are kept: nothing of it is read any more. Throws HubError, HubUnreachable,
+     * StoreError.
+     * @param {string} id
+     */
     async revoke(id) {
+        const { namesBy } = await import("../../household/device-names.js");
+        const names = await namesBy(this.device, id);
         await (await module()).revokeMember(this.device, id);
+        for (const [other, body] of names) {
+            if (other !== id) await this.#send(({ nameRecord }) => nameRecord(this.device, other, body, () => false));
+        }
     }
 
     /** This phone leaves; with the last device the hub deletes the household. Throws HubError, HubUnreachable. */
