@@ -46,6 +46,7 @@ def test_a_typed_code_pairs_and_each_group_is_checked_as_it_is_typed(new_context
     new = Phone(new_context, computer)
     page = new.page
     page.goto(new.address)
+    page.get_by_role("button", name="Connect to my computer").click()
     page.get_by_role("button", name="Type the code").click()
     field, go = page.get_by_role("textbox", name="Code"), page.get_by_role("button", name="Continue").last
     first, second, *rest = made["code"].split("-")
@@ -73,6 +74,7 @@ def test_a_code_that_no_computer_made_is_refused_in_words(new_context, computer)
     new = Phone(new_context, computer)
     page = new.page
     page.goto(new.address)
+    page.get_by_role("button", name="Connect to my computer").click()
     page.get_by_role("button", name="Type the code").click()
     # All digits are right: it is a published vector.
     page.get_by_role("textbox", name="Code").fill("HK3D3-TPD1F-YZAW0-2692V")
@@ -186,7 +188,7 @@ def test_a_tab_on_an_iphone_can_be_paired_after_all(new_context, computer):
     tab = iphone(new_context, computer, standalone=False)
     page = tab.page
     page.goto(computer.pair())
-    page.get_by_text("has to be paired again, and this tab gets no notifications").wait_for()
+    page.get_by_text("has to be set up again, and this tab gets no notifications").wait_for()
     page.get_by_role("button", name="Continue in this tab").click()
     page.get_by_label("Name of this device").wait_for()
     assert "#pair=" not in page.url
@@ -219,6 +221,7 @@ def test_a_code_is_scanned_and_the_camera_ends(new_context, site):
     new = Phone(new_context, site, context=context)
     page = new.page
     page.goto(new.address)
+    page.get_by_role("button", name="Connect to my computer").click()
     page.get_by_role("button", name="Scan the code").click()
     page.get_by_text("Hold the code in front of the camera").wait_for()
     new.picture("scan")
@@ -240,6 +243,7 @@ def test_a_link_is_pasted(new_context, site):
     new = Phone(new_context, site, context=context)
     page = new.page
     page.goto(new.address)
+    page.get_by_role("button", name="Connect to my computer").click()
     page.evaluate("() => navigator.clipboard.writeText('nothing')")
     page.get_by_role("button", name="Paste the link").click()
     page.get_by_text("This is not a pairing link").wait_for()

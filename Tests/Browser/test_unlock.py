@@ -68,6 +68,7 @@ def test_without_a_link_the_page_explains_how_to_get_one(new_context, site):
     new.page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
     new.check()
     new.picture("welcome")
+    new.page.get_by_role("button", name="Connect to my computer").click()
     new.page.get_by_label("Or paste the link here").fill("https://example.org/")
     new.page.get_by_role("button", name="Continue").click()
     new.page.get_by_text("This is not a pairing link").wait_for()
