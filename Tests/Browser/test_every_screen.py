@@ -11,6 +11,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 import every_screen
 from every_screen import opened
+from founding_steps import founds, new_phone, uses_sheet
 from moment_steps import settled
 from phone import Phone
 
@@ -102,6 +103,20 @@ def test_the_households_screens_are_right_at_every_size(phone):
     for screen in every_screen.household_screens(every_screen.filled(phone)):
         opened(phone, screen)
         walk.look(screen.name)
+    walk.ends()
+
+
+def test_the_screens_of_a_household_of_phones_are_right_at_every_size(new_context, phone_hub):
+    anna = founds(new_phone(new_context, phone_hub(), "Anna’s phone, and مدير كلمات"))
+    walk = Walk(anna.page)
+    walk.look("the first recovery sheet")
+    uses_sheet(anna)
+    anna.page.get_by_role("heading", name="Everline", level=1).wait_for()
+    anna.inside("await companion.vaults.create('Donaudampfschifffahrtsgesellschaft');")
+    for screen in every_screen.screens_of_phones():
+        opened(anna, screen)
+        walk.look(screen.name)
+    anna.quiet()
     walk.ends()
 
 

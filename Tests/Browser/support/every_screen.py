@@ -207,6 +207,33 @@ def addresses(phone):
     }""")
 
 
+def screens_of_phones():
+    """Of a household that a phone founded, with a shared vault and without a computer. The first one is the sheet."""
+
+    def invitation(name):
+        def steps(page):
+            press(name)(page)
+            page.locator("dialog .keypad").wait_for()
+            page.keyboard.type("739184")
+            page.keyboard.press("Enter")
+            page.locator("dialog .qr-code").wait_for()
+
+        return steps
+
+    return [
+        Screen("recovery sheet", "settings/recovery/new", shown(".recovery-paper")),
+        Screen("recovery", "settings/recovery"),
+        Screen("home of phones", "home", shown(".home-everline")),
+        Screen("settings of phones", "settings"),
+        Screen("devices of phones", "settings/devices", shown("button.row")),
+        Screen("device of phones", "settings/devices", lambda page: page.locator("button.row").first.click()),
+        Screen("adding a phone", "settings/devices", invitation("Add a phone")),
+        Screen("connecting a computer", "settings/devices", invitation("Connect a computer")),
+        Screen("leaving phones", "settings/remove"),
+        Screen("shared vaults of phones", "settings/vaults", shown("a.row")),
+    ]
+
+
 # A page before unlocking, by its module and function, with this browser's own companion.
 COVER = """async ([module, name]) => {
     const { Companion } = await import("/session/companion.js");
@@ -223,7 +250,23 @@ def entry_pages(stranger):
     page = stranger.page
     page.goto(stranger.address)
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
+    page.get_by_text("It needs a start link").wait_for()
     yield "welcome"
+    for way, heading in [
+        ("Start Everline", "Start Everline"),
+        ("Join my partner", "Join your partner"),
+        ("Connect to my computer", "Connect to your computer"),
+        ("Use a recovery sheet", "Use your recovery sheet"),
+    ]:
+        page.get_by_role("button", name=way).click()
+        page.get_by_role("heading", name=heading).wait_for()
+        yield heading
+        page.get_by_role("button", name="Back").click()
+    for kind, heading in [("vault", "Join your partner"), ("recover", "Use your recovery sheet")]:
+        page.goto(f"{stranger.address}/#{kind}=AAAA")
+        page.get_by_role("heading", name=heading).wait_for()
+        page.get_by_label("Name of this device").wait_for()
+        yield f"{heading}, with a link"
     page.goto(stranger.computer.pair())
     page.get_by_role("button", name="Pair this device").wait_for()
     yield "pairing"
