@@ -82,9 +82,10 @@ export class AppSession {
 
     /** @param {Companion["state"]} state @param {AbortSignal} signal */
     async #drawEntry(state, signal) {
-        const { dataLost, revoked, welcome } = await import("../features/pairing/welcome.js");
+        const page = state === "new"
+            ? (await import("../features/pairing/welcome.js")).welcome
+            : (await import("../features/pairing/ended-page.js"))[state === "lost" ? "dataLost" : "revoked"];
         if (signal.aborted) return;
-        const page = state === "lost" ? dataLost : state === "revoked" ? revoked : welcome;
         const shown = await page(this.#companion, this.#link, signal);
         if (!signal.aborted) this.#place(shown);
     }

@@ -274,8 +274,8 @@ def entry_pages(stranger):
     page.get_by_role("heading", name="Choose a PIN").wait_for()
     yield "first PIN"
     for module, name in [
-        ("/features/pairing/welcome.js", "dataLost"),
-        ("/features/pairing/welcome.js", "revoked"),
+        ("/features/pairing/ended-page.js", "dataLost"),
+        ("/features/pairing/ended-page.js", "revoked"),
         ("/features/disguise/calculator-page.js", "calculatorPage"),
     ]:
         page.evaluate(COVER, [module, name])

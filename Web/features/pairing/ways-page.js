@@ -1,8 +1,7 @@
 // The ways to begin: a household of this phone, a partner's shared vault, a computer, or a recovery sheet.
 import { element } from "../../ui/element.js";
-import { backButton, entryPage, replacePage } from "../../ui/entry-page.js";
-import { button, row, rows, stepRows, tile } from "../../ui/parts.js";
-import { linkInput } from "./link-input.js";
+import { entryPage, replacePage } from "../../ui/entry-page.js";
+import { button, row, rows, tile } from "../../ui/parts.js";
 import { registration } from "./registration.js";
 
 const startNeeds = {
@@ -20,7 +19,7 @@ export function waysPage(companion, signal) {
     };
     const founding = (/** @type {import("./founding-page.js").Beginning} */ beginning) => show(async () =>
         (await import("./founding-page.js")).beginningPage(companion, beginning, signal, again));
-    const computer = show(async () => computerPage(signal, again));
+    const computer = show(async () => (await import("./computer-page.js")).computerPage(signal, again));
     const recovery = show(async () =>
         (await import("./recovery-page.js")).recoveryPage(companion, null, signal, again));
     const draw = (/** @type {HubAPI.HubRegistration | null} */ admits) => rows(
@@ -43,23 +42,5 @@ export function waysPage(companion, signal) {
         "Moments, notes and photos, sealed on your own devices. The hub that carries them can open none.", ways,
         button("Use a recovery sheet", recovery, { kind: "plain", wide: true }));
     registration().then((admits) => admits && !signal.aborted && ways.replaceChildren(draw(admits)));
-    return page;
-}
-
-/**
- * How to get a link from a computer, and the field for it.
- * @param {AbortSignal} signal
- * @param {() => HTMLElement} back
- * @param {string} [title]
- * @param {string} [text]
- */
-export function computerPage(signal, back, title = "Connect to your computer", text = "") {
-    const page = entryPage(title, text,
-        stepRows([
-            ["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
-            ["phone", "Scan the code that it shows with this device’s camera."],
-            ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
-        ]),
-        linkInput(signal), backButton(() => replacePage(page, back())));
     return page;
 }
