@@ -28,7 +28,7 @@ public struct RemoteCommand: Codable, Equatable, Sendable {
 }
 
 /// In JSON an object with one key: `{"lockAll": {}}`, `{"unlockApp": {"app": "firefox", "grant": {"kind": "duration"}}}`.
-/// A computer refuses what it does not know.
+/// A computer refuses an unknown one.
 public enum RemoteAction: Codable, Equatable, Sendable {
     /// Locks all apps and the vault, and ends management sessions.
     case lockAll

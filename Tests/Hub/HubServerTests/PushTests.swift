@@ -101,12 +101,17 @@ struct PushTests {
                 let title, body, navigate: String
                 let data: [String: UInt64]
             }
-            let web_push: Int
+            let version: Int
             let mutable: Bool
             let notification: Notification
+
+            enum CodingKeys: String, CodingKey {
+                case version = "web_push"
+                case mutable, notification
+            }
         }
         let read = try JSONDecoder().decode(Read.self, from: message.bytes)
-        #expect(read.web_push == 8_030 && read.mutable)
+        #expect(read.version == 8_030 && read.mutable)
         #expect(read.notification.title == "T\"}" && read.notification.navigate == fallback.navigate)
         #expect(read.notification.data == ["revision": 9_007_199_254_740_991])
         for payload in ["", "{", #"{} , "title": "other""#] {

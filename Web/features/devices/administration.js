@@ -3,6 +3,12 @@
 
 /** @typedef {import("../../crypto/invitation.js").Invitation} Invitation */
 /** @typedef {import("../../household/administration.js").Asking} Asking */
+/** @typedef {{ key: string, record: HubRecord }} Sent */
+/**
+ * `groups`: of its code. `modules`: of its link's QR code. `made`: milliseconds since 1970.
+ * @typedef {{ hub: string, name: string, secret: Uint8Array, link: string, groups: string[], modules: boolean[][],
+ *   made: number }} Sheet
+ */
 
 const module = () => import("../../household/administration.js");
 
@@ -110,10 +116,3 @@ export class Administration {
         if (made) await this.editor.commit({ waiting: [made] });
     }
 }
-
-/** @typedef {{ key: string, record: HubRecord }} Sent */
-/**
- * `groups`: of its code. `modules`: of its link's QR code. `made`: milliseconds since 1970.
- * @typedef {{ hub: string, name: string, secret: Uint8Array, link: string, groups: string[], modules: boolean[][],
- *   made: number }} Sheet
- */

@@ -195,7 +195,7 @@ struct RemoteActions: Sendable {
             return Outcome(sentence: try await household.revoke(device.item, requestedBy: name, reader: sync))
         case .unsupported:
             throw ControlError(
-                .badRequest, "This computer's AppLocker does not know this command. Update AppLocker on the computer.")
+                .badRequest, "This computer's AppLocker has no such command. Update AppLocker on the computer.")
         }
     }
 
