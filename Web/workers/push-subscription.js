@@ -28,8 +28,8 @@ const keyOf = (subscription) => {
 };
 
 /**
- * Declarative Web Push (W3C Push API, "Declarative push message"; Safari 18.4): such a browser shows this text itself if
- * the worker does not run, and never ends the subscription for that.
+ * Declarative Web Push (W3C Push API, "Declarative push message"; Safari 18.4): such a browser shows this text itself
+ * if the worker does not run, and never ends the subscription for that.
  * @param {DeviceSession} device
  * @returns {Promise<{ fallback?: HubAPI.PushFallback }>}
  */
