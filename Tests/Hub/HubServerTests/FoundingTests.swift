@@ -48,8 +48,12 @@ struct FoundingTests {
     @Test func aPhoneFoundsAHouseholdWithAStartLinkOnce() async throws {
         try await hub { hub in
             let (link, phone) = (start(hub), TestDevice(household: .random(), role: .administrator))
+            let entry = phone.entry
             for _ in 0..<2 {
-                let answer = try await found(hub, as: phone) { $0.start = link.text }
+                let answer = try await found(hub, as: phone) {
+                    $0.entry = entry
+                    $0.start = link.text
+                }
                 #expect(answer.status == 200)
                 #expect(try answer.decoded(OwnDeviceReport.self).role == .administrator)
             }
