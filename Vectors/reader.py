@@ -163,6 +163,32 @@ def read_box(sealed, name, scalar):
     return unpad(open_box(sealed, scalar, fields("applocker/1/box", "record"), fields(*record_fields(name))))
 
 
+def read_epoch_keys(sealed, name, epoch, member, scalar):
+    """The keys of a member, None without a box for it; and the id of the vault."""
+    household = bytes.fromhex(name["vault"])
+    one = hashlib.sha256(fields("applocker/1/vault-keys", household, number(epoch, 4))).hexdigest()[:32]
+    vault = hashlib.sha256(fields("applocker/1/shared-vault", household)).hexdigest()[:32]
+    reader = Reader(sealed)
+    reader.magic(b"APVK")
+    boxes = {}
+    for _ in range(reader.number(2)):
+        owner = reader.take(16).hex()
+        boxes[owner] = reader.take(reader.number(4))
+    reader.end()
+    if member not in boxes:
+        return None, vault
+    entries = read_ring_plaintext(read_box(boxes[member], {**name, "id": member}, scalar))
+    ours = {(1, vault), (4, name["vault"])}
+    found = {(entry["kind"], entry["epoch"]) for entry in entries}
+    reader.expect(
+        name["id"] == one
+        and all((entry["kind"], entry["vault"]) in ours and entry["epoch"] <= epoch for entry in entries)
+        and {(1, epoch), (4, epoch)} <= found,
+        "the keys",
+    )
+    return entries, vault
+
+
 def read_audit(point, events):
     """Returns the head; refuses a link that does not continue the chain."""
     current, position = audit_beginning(point), 0

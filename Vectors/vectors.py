@@ -152,6 +152,17 @@ def pairing_code(case):
     assert read == {key: case[key] for key in read}
 
 
+def epoch_keys(case):
+    entries, vault = reader.read_epoch_keys(
+        bytes.fromhex(case["sealed"]),
+        case["record"],
+        case["epoch"],
+        case["member"],
+        bytes.fromhex(case["privateKey"]),
+    )
+    assert (entries, vault) == (case["entries"], case["vault"])
+
+
 def start_invitation(case):
     read = reader.read_start_invitation(case["text"], case["token"])
     assert read == {key: case[key] for key in read}
@@ -221,6 +232,7 @@ def run():
         invitation,
         start_invitation,
         pairing_code,
+        epoch_keys,
     ]:
         document = json.loads((FOLDER / f"{'stream' if check is streams else check.__name__}.json").read_text())
         if check is streams:

@@ -141,6 +141,7 @@ extension Companion {
     /// New notes are added to the main vault of the computer that invited this device, or of another one if that was
     /// removed.
     private var mainVault: ItemID? {
+        if roster.isPhoneFounded { return EpochKeys.vault(of: roster.household) }
         let computers = all(.status, ComputerStatus.self)
         let first = computers.first { $0.record.id.item == state.computer && $0.body.vault != nil }
         return (first ?? computers.first { $0.body.vault != nil })?.body.vault?.item

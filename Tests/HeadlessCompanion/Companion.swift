@@ -65,7 +65,7 @@ public actor Companion {
         clock: @escaping @Sendable () -> UInt64 = systemClock, connect: Connect
     ) async throws -> Companion {
         let (invitation, url) = try Invitation.reading(link: link)
-        guard invitation.role == .companion else {
+        guard invitation.role.isCompanion else {
             throw CompanionError("This link is for a computer: run `applocker hub join` with it there.")
         }
         let files = CompanionFiles(directory: directory)
@@ -77,7 +77,7 @@ public actor Companion {
         let hub = try connect(
             HubSettings(url: url, certificates: certificates, proxy: proxy, isInsecure: isInsecure), secrets.token)
         try await hub.join(
-            HubID(invitation.id), secrets.joinRequest(to: invitation, as: .companion, name: name))
+            HubID(invitation.id), secrets.joinRequest(to: invitation, as: HubDeviceRole(invitation.role), name: name))
         try await waitUntilAdmitted(hub, patience, pause)
         let roster = try await checkedRoster(hub, invitation, secrets)
         try files.save(secrets, deviceSecret: .random(count: 32))
@@ -115,11 +115,11 @@ public actor Companion {
             throw CompanionError(
                 "The hub returned another household's devices; it can't be trusted. Nothing was stored.")
         }
-        guard roster.member(invitation.computer)?.role == .computer else {
-            throw CompanionError("The computer that showed the link is not in the household; nothing was stored.")
+        guard roster.member(invitation.computer)?.role.administers == true else {
+            throw CompanionError("The device that showed the link is not in the household; nothing was stored.")
         }
         let own = RosterMember(
-            role: .companion, signingKey: secrets.signingKey.publicKey, boxKey: secrets.boxKey.publicKey)
+            role: invitation.role, signingKey: secrets.signingKey.publicKey, boxKey: secrets.boxKey.publicKey)
         guard roster.member(secrets.device) == own else {
             throw CompanionError(
                 "The hub returned wrong keys for this device; it can't be trusted. Nothing was stored.")
@@ -274,6 +274,14 @@ public actor Companion {
     private func open(_ record: CheckedRecord) throws -> Ingested? {
         let id = HubID(record.name.id)
         switch record.name.collection {
+        case .keys where roster.isPhoneFounded && record.name.id == epochKeysID(record.epoch):
+            guard record.epoch <= roster.keysEpoch, let sealed = record.sealed,
+                let ring = try? EpochKeys.open(
+                    sealed, as: record.name, epoch: record.epoch, for: secrets.device, with: secrets.boxKey)
+            else { return nil }
+            try secrets.add(ring)
+            try files.save(secrets, deviceSecret: deviceSecret)
+            return .keys
         case .keys:
             guard DeviceKeys.isFor(secrets.device, id: record.name.id, author: record.author.id),
                 let sealed = record.sealed

@@ -77,11 +77,11 @@ import Testing
         let revoked = try await first.run("devices", "revoke", id, "--yes", passcodes: passcode)
         #expect(revoked.status == 0, "\(revoked.errors)")
         await eventually("its revocation is reported") {
-            try await second.run("hub", "status").output.contains("Another computer removed this one")
+            try await second.run("hub", "status").output.contains("Another device removed this one")
         }
         #expect(try await second.run("note", "list").output.contains("Attic"))
         await eventually("the log has it, too") {
-            try await second.run("log").output.contains("Another computer removed this one")
+            try await second.run("log").output.contains("Another device removed this one")
         }
         try await first.end()
         try await second.end()

@@ -4,7 +4,7 @@ public import HubAPI
 public struct ConnectHubRequest: Codable, Equatable, Sendable {
     /// "https://hub.example", or "http://" and a loopback address.
     public var url: String
-    /// If the hub requires one.
+    /// If the hub requires one; or a start link of its operator.
     public var registrationToken: String?
     /// PEM file with the certificates to trust instead of the system's, an absolute path.
     public var certificates: String?

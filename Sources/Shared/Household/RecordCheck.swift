@@ -64,13 +64,17 @@ public struct RecordCheck: Sendable {
     /// Whether records of this collection are the household's own, under its status key.
     public static func isOfHousehold(_ collection: RecordCollection) -> Bool { ofHousehold.contains(collection) }
 
-    /// - Parameter known: its known revision; 0 for a new record.
-    public func check(_ record: HubRecord, known: UInt64) throws(RecordRefusal) -> CheckedRecord {
+    /// - Parameters:
+    ///   - known: its known revision; 0 for a new record.
+    ///   - knownEpoch: the epoch of that revision; 0 for a new record. It matters for a record of a former member alone.
+    public func check(
+        _ record: HubRecord, known: UInt64, knownEpoch: UInt32 = 0
+    ) throws(RecordRefusal) -> CheckedRecord {
         guard let collection = RecordCollection(rawValue: record.collection), record.epoch > 0,
             1...HubRecord.maximumNumber ~= record.revision, record.sequence ?? 0 <= HubRecord.maximumNumber,
             record.blobs.count <= HubRecord.maximumBlobs
         else { throw .malformed }
-        guard let author = author(of: record, in: collection) else { throw .unknownAuthor }
+        guard let author = author(of: record, in: collection, knownEpoch) else { throw .unknownAuthor }
         let name = RecordName(
             vault: record.vault.item, collection: collection, id: record.id.item, revision: record.revision)
         let blobs = record.blobs.map(\.item)
@@ -90,11 +94,22 @@ public struct RecordCheck: Sendable {
             sequence: record.sequence ?? 0, ancestors: [UInt8](record.ancestors ?? Data()))
     }
 
-    private func author(of record: HubRecord, in collection: RecordCollection) -> RosterMember? {
+    private func author(
+        of record: HubRecord, in collection: RecordCollection, _ knownEpoch: UInt32
+    ) -> RosterMember? {
         let id = record.author.item
         if let member = roster.member(id) { return member }
-        guard departing.contains(id), !Self.ofHousehold.contains(collection) else { return nil }
-        return roster.former[id]
+        guard !Self.ofHousehold.contains(collection) else { return nil }
+        return departing.contains(id) || isOfThen(record, knownEpoch) ? roster.former[id] : nil
+    }
+
+    /// Whether a former member wrote it under keys of its time. In the vault of a household that a phone founded, it stays
+    /// until another member has signed it.
+    private func isOfThen(_ record: HubRecord, _ knownEpoch: UInt32) -> Bool {
+        guard roster.isPhoneFounded, record.vault.item == EpochKeys.vault(of: roster.household),
+            let last = roster.lastKeysEpoch(of: record.author.item)
+        else { return false }
+        return record.epoch <= last && knownEpoch <= record.epoch
     }
 
     private func mayWrite(_ author: RosterMember, _ name: RecordName) -> Bool {

@@ -35,6 +35,8 @@ public struct Roster: Sendable {
 
     /// The first 16 bytes of the first entry's hash, which identify the chain.
     public let household: ItemID
+    /// Whether a phone founded it: its keys are distributed as those of a shared vault (docs/formats.md).
+    public let isPhoneFounded: Bool
     public private(set) var head: Head
     /// In the order of admission.
     public private(set) var members: [RosterMember]
@@ -58,6 +60,7 @@ public struct Roster: Sendable {
             preconditionFailure("SHA-256 has 32 bytes")
         }
         self.household = household
+        isPhoneFounded = role == .administrator
         head = Head(number: 1, hash: hash)
         members = [member]
         revoked = []
@@ -78,6 +81,7 @@ public struct Roster: Sendable {
             let household = ItemID(bytes: entry.hash.prefix(ItemID.length))
         else { throw Self.broken }
         self.household = household
+        isPhoneFounded = member.role == .administrator
         head = Head(number: 1, hash: entry.hash)
         members = [member]
         revoked = []
@@ -115,11 +119,6 @@ public struct Roster: Sendable {
     }
 
     public func member(_ id: ItemID) -> RosterMember? { members.first { $0.id == id } }
-
-    /// Whether a phone founded it: its keys are distributed as those of a shared vault (docs/formats.md).
-    public var isPhoneFounded: Bool {
-        entries.first.flatMap(Self.memberAdmitted(by:))?.role == .administrator
-    }
 
     /// Whether the chain has this entry: a device refuses one that does not have the head it kept.
     public func contains(_ head: Head) -> Bool {

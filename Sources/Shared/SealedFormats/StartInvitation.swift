@@ -55,8 +55,15 @@ public struct StartInvitation: Sendable {
     /// The part of a link after `#start=`: 76 characters of base64url.
     public var text: String { Base64URL.encode([Self.version] + id.bytes + expires.bigEndianBytes + mac) }
 
+    private static let mark = "/#start="
+
     /// - Parameter address: the hub's, "https://hub.example".
-    public func link(address: String) -> String { address + "/#start=" + text }
+    public func link(address: String) -> String { address + Self.mark + text }
+
+    /// The part of a link after `#start=`; nil for any other text.
+    public static func text(ofLink link: String) -> String? {
+        link.range(of: mark).map { String(link[$0.upperBound...]) }
+    }
 
     private static func message(_ id: ItemID, _ expires: UInt64) -> Data {
         var fields = Fields("applocker/1/start")

@@ -72,12 +72,13 @@ extension SyncEngine {
             return nil
         }
         do {
-            return try RecordCheck(session.roster).check(record, known: newest)
+            return try RecordCheck(session.roster).check(record, known: newest, knownEpoch: .max)
         } catch .unknownAuthor {
-            // The author may have been admitted or revoked a moment ago.
+            // The author may have been admitted or revoked a moment ago, or wrote it as a member.
             let roster = try await delegate.followRoster()
             let check = RecordCheck(roster, departing: await delegate.departing())
-            if let checked = try? check.check(record, known: newest) { return checked }
+            let knownEpoch = try await store.record(collection, record.id.item)?.epoch ?? 0
+            if let checked = try? check.check(record, known: newest, knownEpoch: knownEpoch) { return checked }
             if roster.revoked.contains(record.author.item) { return nil }
             await refuse(.unknownAuthor, record)
         } catch {

@@ -241,6 +241,6 @@ import Testing
                 return try JSONEncoder().encode(record)
             }
         }
-        #expect(outcome.sentence.contains("not from a computer of the household"))
+        #expect(outcome.sentence.contains("not from a device of the household"))
     }
 }

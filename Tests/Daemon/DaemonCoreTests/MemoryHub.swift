@@ -243,7 +243,8 @@ final class MemoryHub: Sendable {
         state.withLock { state in
             state.household = request.household
             state.roster = [request.entry]
-            state.devices[request.device] = Device(role: .computer, isActive: true, tokenHash: request.tokenHash)
+            state.devices[request.device] = Device(
+                role: request.founderRole, isActive: true, tokenHash: request.tokenHash)
         }
     }
 

@@ -74,6 +74,38 @@ struct HouseholdVectorTests {
         for vector in vectors.refused { #expect(try !vector.isValid(), "\(vector.name)") }
     }
 
+    struct EpochKeysVector: Decodable {
+        let name: String
+        let record: RecordFields
+        let epoch: UInt32
+        let member: ItemID
+        let privateKey: String
+        let sealed: String
+        let entries: [KeyVectorTests.Ring.Entry]?
+        let vault: ItemID?
+
+        func open() throws -> KeyRing? {
+            let keys = try BoxKeyPair(privateKey: secret(hex: privateKey))
+            return try EpochKeys.open(
+                bytes(hex: sealed), as: record.name, epoch: epoch, for: member, with: keys)
+        }
+    }
+
+    @Test func keysOfAnEpochAreOpenedOrRefused() throws {
+        let vectors = try Vectors.load("epoch_keys.json", as: SealedVectors<EpochKeysVector, EpochKeysVector>.self)
+        #expect(vectors.opens.count == 4 && vectors.refused.count == 16)
+        for vector in vectors.opens {
+            let entries = try vector.open()?.entries.map {
+                KeyVectorTests.Ring.Entry(kind: $0.kind.rawValue, vault: $0.vault, epoch: $0.epoch, key: hex($0.key))
+            }
+            #expect(entries == vector.entries, "\(vector.name)")
+            #expect(EpochKeys.vault(of: vector.record.name.vault) == vector.vault)
+        }
+        for vector in vectors.refused {
+            #expect(throws: SealedFormatsError.self, "\(vector.name)") { try vector.open() }
+        }
+    }
+
     struct InvitationVector: Decodable {
         let name: String
         let link: String

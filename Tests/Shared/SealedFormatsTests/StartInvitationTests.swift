@@ -40,6 +40,8 @@ struct StartInvitationTests {
         #expect(start.isAuthentic(token: token) && !start.isAuthentic(token: token + "s"))
         #expect(start.link(address: "https://hub.example") == "https://hub.example/#start=" + start.text)
         #expect(start.text.utf8.count == 76)
+        #expect(StartInvitation.text(ofLink: start.link(address: "https://hub.example")) == start.text)
+        #expect(StartInvitation.text(ofLink: token) == nil)
         let bytes = try #require(Data(base64Encoded: start.text.replacing("-", with: "+").replacing("_", with: "/")))
         for bit in 8..<bytes.count * 8 {
             var changed = bytes

@@ -31,7 +31,7 @@ struct HubCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Connect to a hub.",
             discussion: """
-                The hub may require a registration token; it is in DIR/registration-token on the hub's machine.
+                The hub may require an invitation: a link of `applocker-hub invite`, or the token in DIR/registration-token on the hub's machine, either in a file.
 
                   applocker hub connect https://hub.example
                   applocker hub connect https://hub.example --registration-token-file token
@@ -40,7 +40,9 @@ struct HubCommand: AsyncParsableCommand {
 
         @Argument(help: "https://, or http:// on this machine.") var url: String
         @Option(
-            help: ArgumentHelp("File with the hub's registration token.", valueName: "file"), completion: .file())
+            help: ArgumentHelp(
+                "File with the hub's registration token, or with a link of `applocker-hub invite`.", valueName: "file"),
+            completion: .file())
         var registrationTokenFile: String?
         @OptionGroup var hub: HubConnectionOptions
         @OptionGroup var options: CommonOptions

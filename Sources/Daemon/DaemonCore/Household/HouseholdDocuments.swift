@@ -34,9 +34,12 @@ enum HouseholdDocuments {
     /// Present while a companion may lack keys of the vault, because it was locked when they were sent.
     static let keysOwed = "keys-owed"
 
+    /// `FirstVaultKey`, in a household that a phone founded.
+    static let firstVaultKey = "first-vault-key"
+
     /// The documents that are removed with the hub.
     static let ofHub =
-        [settings, keys, roster, eventHead, revocation, reseal, answered, keysOwed] + SyncDocuments.all
+        [settings, keys, roster, eventHead, revocation, reseal, answered, keysOwed, firstVaultKey] + SyncDocuments.all
 }
 
 /// The address of the hub, and how to connect to it.

@@ -35,6 +35,7 @@ extension HouseholdService {
                 let number = try requireSession().roster.head.number
                 try await reader.readUpToDate()
                 try await answer(upTo: number, vaultRing: ring)
+                try await settleEpochKeys(ring)
             } catch {
                 sentences.append(
                     "The last changes of \(name) could not be read yet (\(ControlError(hub: error).message)); "
@@ -79,6 +80,8 @@ extension HouseholdService {
             guard let ring = await vault.openKeys()?.ring else { return }
             try? await resealPendingRecords(ring)
             try await sendMissingKeys(ring)
+            // Without the hub it is done at the next connection.
+            try? await settleEpochKeys(ring)
         }
     }
 
@@ -103,17 +106,28 @@ extension HouseholdService {
     }
 
     /// Seals every record that is under an older key, or by a device of `gone`, as its next revision under the newest
-    /// keys, by this computer. A record that does not open, such as an invalid one, stays as it is and prevents no
+    /// keys, by this computer; of the vault that it shares with phones, `HouseholdService+EpochKeys` does that. A record that does not open, such as an invalid one, stays as it is and prevents no
     /// revocation. The write fails if a sealed record was replaced meanwhile.
     func reseal(
         into change: inout StateChange, under ring: KeyRing, vault: ItemID, without gone: Set<ItemID>
     ) async throws {
+        let records = try await store.vaultRecords() + store.tombstones(by: gone)
+        try reseal(records.filter { $0.name.vault != sharedVault }, into: &change, under: ring, vault: vault) {
+            $0.epoch < $1 || gone.contains($0.author)
+        }
+    }
+
+    /// The same for the records for which `isDue` returns true, with the epoch of the newest key.
+    func reseal(
+        _ records: [StoredRecord], into change: inout StateChange, under ring: KeyRing, vault: ItemID,
+        where isDue: (StoredRecord, UInt32) -> Bool
+    ) throws {
         let own = signingKey.publicKey.id
         let keys = VaultKeys(vault: vault, ring: ring, device: own)
-        for record in try await store.vaultRecords() + store.tombstones(by: gone) {
+        for record in records {
             let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
-            guard let current = ring.current(kind, vault: record.name.vault)?.epoch,
-                record.epoch < current || gone.contains(record.author), record.name.revision < HubRecord.maximumNumber
+            guard let current = ring.current(kind, vault: record.name.vault)?.epoch, isDue(record, current),
+                record.name.revision < HubRecord.maximumNumber
             else { continue }
             var resealed: StoredRecord?
             if record.sealed == nil {

@@ -30,30 +30,43 @@ extension HouseholdService {
         return roster
     }
 
-    /// Nil if the other computer has not sent the keys yet.
+    /// The status keys, and those of the vault that the computer shares with the phones, if a phone founded the household.
+    /// - Returns: nil if the other device has not sent the keys yet.
     /// - Throws: as `checkedRoster`.
-    func checkedKeys(_ joining: Joining, _ roster: Roster) async throws -> HouseholdSecrets? {
+    func checkedKeys(
+        _ joining: Joining, _ roster: Roster
+    ) async throws -> (secrets: HouseholdSecrets, ofVault: KeyRing)? {
+        let id =
+            roster.isPhoneFounded
+            ? EpochKeys.recordID(household: roster.household, epoch: roster.keysEpoch) : joining.own.id
         let record: HubRecord
         do {
-            record = try await joining.hub.record(RecordCollection.keys.rawValue, HubID(joining.own.id))
+            record = try await joining.hub.record(RecordCollection.keys.rawValue, HubID(id))
         } catch let error as HubError where error.code == .notFound {
             return nil
         }
         var secrets = joining.secrets
         do {
             let checked = try RecordCheck(roster).check(record, known: 0)
-            guard checked.name.collection == .keys, checked.name.id == joining.own.id else {
-                throw RecordRefusal.malformed
-            }
+            guard checked.name.collection == .keys, checked.name.id == id else { throw RecordRefusal.malformed }
             guard let sealed = checked.sealed else { return nil }
-            let ring = try DeviceKeys.open(sealed, as: checked.name, with: secrets.boxKey)
-            // Keys of vaults are dropped: this computer must not have them while it is locked.
+            let ring: KeyRing
+            if roster.isPhoneFounded {
+                guard checked.epoch == roster.keysEpoch else { throw RecordRefusal.malformed }
+                let own = try EpochKeys.open(
+                    sealed, as: checked.name, epoch: checked.epoch, for: joining.own.id, with: secrets.boxKey)
+                guard let own else { return nil }
+                ring = own
+            } else {
+                ring = try DeviceKeys.open(sealed, as: checked.name, with: secrets.boxKey)
+            }
             try secrets.add(KeyRing(ring.entries.filter { $0.kind == .status && $0.vault == secrets.household }))
+            guard secrets.epoch > 0 else { return nil }
+            // Keys of other vaults are dropped: this computer must not have them while it is locked.
+            return (secrets, KeyRing(roster.isPhoneFounded ? ring.entries.filter { $0.kind == .vault } : []))
         } catch {
-            throw Self.untrusted("The keys from the hub are not from a computer of the household.")
+            throw Self.untrusted("The keys from the hub are not from a device of the household.")
         }
-        guard secrets.epoch > 0 else { return nil }
-        return secrets
     }
 
     private static func untrusted(_ sentence: String) -> JoiningRefusal {
@@ -61,7 +74,10 @@ extension HouseholdService {
     }
 
     /// Makes this computer a member of the household.
-    func enter(_ joining: Joining, _ roster: Roster, _ secrets: HouseholdSecrets) async throws {
+    /// - Parameter vaultKeys: of the vault that it shares with the phones.
+    func enter(
+        _ joining: Joining, _ roster: Roster, _ secrets: HouseholdSecrets, _ vaultKeys: KeyRing
+    ) async throws {
         do {
             try requireFree(for: joining.stored.household)
         } catch {
@@ -74,15 +90,23 @@ extension HouseholdService {
             session = nil
         }
         let settings = joining.stored.settings
-        try await store.write(
-            StateChange(documents: [
-                HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
-                HouseholdDocuments.keys: sealedKeys(secrets),
-                HouseholdDocuments.roster: try Self.stored(roster),
-                // Devices that were revoked before this computer joined never had its keys.
-                HouseholdDocuments.answered: Array(String(roster.head.number).utf8),
-                HouseholdDocuments.joining: nil, HouseholdDocuments.revocationNotice: nil,
-            ]))
+        // Before any record is read: those of a vault without keys here are not kept.
+        try await keepVaultKeys(vaultKeys, of: roster.household)
+        var change = StateChange(documents: [
+            HouseholdDocuments.settings: try [UInt8](JSONEncoder().encode(settings)),
+            HouseholdDocuments.keys: sealedKeys(secrets),
+            HouseholdDocuments.roster: try Self.stored(roster),
+            // Devices that were revoked before this computer joined never had its keys.
+            HouseholdDocuments.answered: Array(String(roster.head.number).utf8),
+            HouseholdDocuments.joining: nil, HouseholdDocuments.revocationNotice: nil,
+        ])
+        // A computer that admits another one sends its name too.
+        if roster.isPhoneFounded {
+            change.household = [
+                try secrets.seal(DeviceName(name: shortName), .devices, secrets.device, revision: 1)
+            ]
+        }
+        try await store.write(change)
         pairings = [:]
         revocationNotice = nil
         self.joining = nil

@@ -10,7 +10,7 @@ import Sync
 struct StoredJoining: Codable {
     var settings: HubSettings
     var household: ItemID
-    /// The computer that invited.
+    /// The device that invited.
     var computer: ItemID
     var invitation: ItemID
     /// This computer's box key and token, sealed like those of a household.
@@ -21,7 +21,7 @@ struct StoredJoining: Codable {
     var words: [String]?
 }
 
-// Joining a household that another computer founded. The owner confirms there; everything is checked here before use.
+// Joining a household that another computer, or a phone, founded. The owner confirms there; everything is checked here before use.
 extension HouseholdService {
     /// A household that this computer asks to join.
     struct Joining {
@@ -44,7 +44,7 @@ extension HouseholdService {
         let words = stored.words.map { " and the words “\($0.joined(separator: " "))”" } ?? ""
         return JoiningReport(
             state: .waiting, url: stored.settings.url,
-            sentence: "The other computer shows this one's name\(words). Compare, then confirm there.")
+            sentence: "The other device shows this one's name\(words). Compare, then confirm there.")
     }
 
     func loadJoining() async throws {
@@ -144,7 +144,8 @@ extension HouseholdService {
         guard invitation.role == .computer else {
             throw ControlError(
                 .badRequest,
-                "This link is for a phone. For a computer, run `applocker pair --computer` on the other one.")
+                "This link is for a phone. For a computer, run `applocker pair --computer` on the other one, or choose "
+                    + "Settings, Devices on a phone that began with AppLocker.")
         }
         return (invitation, url)
     }
@@ -175,7 +176,7 @@ extension HouseholdService {
                 throw ControlError(
                     .hub,
                     "This link has expired, was used or was withdrawn. Create a new one on the "
-                        + "other computer with `applocker pair --computer`.")
+                        + "other computer with `applocker pair --computer`, or on the phone that showed it.")
             case .conflict:
                 throw ControlError(
                     .hub,
@@ -296,12 +297,12 @@ extension HouseholdService {
             throw JoiningRefusal("The owner did not confirm in time. Start again with a new link.")
         }
         let roster = try await checkedRoster(joining)
-        guard let secrets = try await checkedKeys(joining, roster) else {
-            return setReport(.admitted, "The owner confirmed. Waiting for the keys from the other computer.", joining)
+        guard let keys = try await checkedKeys(joining, roster) else {
+            return setReport(.admitted, "The owner confirmed. Waiting for the keys from the other device.", joining)
         }
         try await memberships.perform {
             guard isUnderWay(joining) else { return }
-            try await enter(joining, roster, secrets)
+            try await enter(joining, roster, keys.secrets, keys.ofVault)
         }
     }
 }

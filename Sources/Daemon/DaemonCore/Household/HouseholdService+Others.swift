@@ -16,7 +16,12 @@ extension HouseholdService {
     /// - Parameter number: the number of the roster's newest entry then.
     func answerOthers(upTo number: UInt64) async throws {
         guard session != nil else { return }
-        try await memberships.perform { try await answer(upTo: number, vaultRing: await vault.openKeys()?.ring) }
+        try await memberships.perform {
+            let ring = await vault.openKeys()?.ring
+            try await answer(upTo: number, vaultRing: ring)
+            // What the hub refuses, such as for its quota, must not end the connection.
+            try? await settleEpochKeys(ring)
+        }
     }
 
     /// The same, for a caller that already runs in `memberships.perform`.
@@ -39,7 +44,7 @@ extension HouseholdService {
             }
             await log.append(
                 .deviceRevoked,
-                "Another computer revoked \(revoked.count) "
+                "Another device revoked \(revoked.count) "
                     + (revoked.count == 1 ? "device" : "devices") + "; this computer replaced its keys.")
         }
         try await welcome(newEntries.filter { $0.kind == .admit }.map(\.device))
@@ -81,7 +86,7 @@ extension HouseholdService {
     func leaveIfRevoked() async throws -> Bool {
         guard let session, session.roster.revoked.contains(session.secrets.device) else { return false }
         let sentence =
-            "Another computer removed this one from the household at \(session.settings.url). Notes, files and photos of this "
+            "Another device removed this one from the household at \(session.settings.url). Notes, files and photos of this "
             + "computer are still here; phones are no longer notified by it."
         try await rememberLeaving(session.roster.household)
         try await store.forgetHub(removing: HouseholdDocuments.ofHub)

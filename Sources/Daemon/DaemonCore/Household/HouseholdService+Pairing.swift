@@ -141,6 +141,7 @@ extension HouseholdService {
                 try await admit(joining.member, invitation: id)
                 pairings[id] = nil
                 try await sendKeys(to: joining.member, named: joining.name, vaultRing: ring)
+                try await settleEpochKeys(ring)
             } catch {
                 throw ControlError(hub: error)
             }
@@ -187,12 +188,14 @@ extension HouseholdService {
     /// Boxes the household's keys to a device, and sends its name to the others.
     func sendKeys(to member: RosterMember, named name: String, vaultRing: KeyRing) async throws {
         let secrets = try requireSession().secrets
-        try await store.write(
-            StateChange(household: [
-                try await keysRecord(for: member, of: secrets, vaultRing: vaultRing),
-                try secrets.seal(
-                    DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id)),
-            ]))
+        var change = StateChange(household: [
+            try secrets.seal(
+                DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id))
+        ])
+        if getsKeys(member) {
+            change.household.insert(try await keysRecord(for: member, of: secrets, vaultRing: vaultRing), at: 0)
+        }
+        try await store.write(change)
         events.send(.recordsQueued)
     }
 
@@ -203,8 +206,10 @@ extension HouseholdService {
         let name = RecordName(
             vault: secrets.household, collection: .keys, id: id, revision: try await nextRevision(.keys, id))
         // A computer stores only what it may have while it is locked. A companion has everything behind its own lock.
-        let vaultKeys = vaultRing.entries.filter { $0.kind == .vault || $0.kind == .inbox }
-        let ring = try secrets.ring.adding(member.role.isCompanion ? vaultKeys : [])
+        let shared = EpochKeys.vault(of: secrets.household)
+        let vaultKeys = vaultRing.entries.filter { ($0.kind == .vault || $0.kind == .inbox) && $0.vault != shared }
+        let statusKeys = try requireSession().roster.isPhoneFounded ? KeyRing([]) : secrets.ring
+        let ring = try statusKeys.adding(member.role.isCompanion ? vaultKeys : [])
         let box = try DeviceKeys.seal(ring, as: name, to: member.boxKey)
         return secrets.sign(name, epoch: secrets.epoch, sealed: box)
     }
@@ -215,8 +220,14 @@ extension HouseholdService {
 
     /// The devices that get this computer's keys. A revoked one stays in the roster until the hub has the revocation.
     var keyHolders: [RosterMember] {
-        guard let session else { return [] }
-        return session.roster.members.filter { $0.id != session.secrets.device && $0.id != revocation?.device }
+        session?.roster.members.filter { getsKeys($0) && $0.id != revocation?.device } ?? []
+    }
+
+    /// Whether this computer has keys of its own for a device: of its vault for phones, and of the status for all, unless a
+    /// phone founded the household.
+    func getsKeys(_ member: RosterMember) -> Bool {
+        guard let session, member.id != session.secrets.device else { return false }
+        return member.role.isCompanion || !session.roster.isPhoneFounded
     }
 
     /// Boxes the keys of the vaults to every companion again.

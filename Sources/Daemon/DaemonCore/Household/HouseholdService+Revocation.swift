@@ -54,7 +54,8 @@ extension HouseholdService {
     /// The names of the remaining devices under new keys, and a tombstone for the name of `gone`.
     private func names(but gone: ItemID, _ roster: Roster, _ secrets: HouseholdSecrets) async throws -> [HubRecord] {
         var records: [HubRecord] = []
-        for member in roster.members where member.id != gone {
+        // In a household that a phone founded, new members receive the earlier status keys too.
+        for member in roster.members where member.id != gone && !roster.isPhoneFounded {
             let name = DeviceName(name: await name(of: member.id))
             records.append(
                 try secrets.seal(name, .devices, member.id, revision: try await nextRevision(.devices, member.id)))
@@ -138,7 +139,8 @@ extension HouseholdService {
         let stored = try await passcodes.storedRing(rootKey: rootKey)
         let ring = try ring.adding(stored.ring.entries)
         var fresh: [KeyRing.Entry] = []
-        for vault in Set(ring.entries.map(\.vault)) {
+        // Those of a household that a phone founded are made once the hub has the revocation.
+        for vault in Set(ring.entries.map(\.vault)) where vault != sharedVault {
             for kind in [KeyRing.Kind.vault, .inbox] {
                 guard let current = ring.current(kind, vault: vault) else { continue }
                 guard current.epoch < .max else {
@@ -210,9 +212,10 @@ extension HouseholdService {
             epochs[document.vault.description] = max(document.inboxEpoch, sealed.max() ?? 1)
         }
         // Authors choose the epochs of their records, so any number is possible.
-        epochs = epochs.mapValues { $0 == .max ? .max : $0 + 1 }
+        let shared = sharedVault?.description
+        for (vault, epoch) in epochs where vault != shared { epochs[vault] = epoch == .max ? .max : epoch + 1 }
         var keys: [KeyRing.Entry] = []
-        for (text, epoch) in epochs {
+        for (text, epoch) in epochs where text != shared {
             guard let vault = ItemID(text) else { continue }
             keys.append(.init(kind: .vault, vault: vault, epoch: epoch, key: .random(count: 32)))
             guard vault == document.vault else { continue }
@@ -226,10 +229,12 @@ extension HouseholdService {
         let session = try requireSession()
         let roster = session.roster
         var secrets = session.secrets
-        let epoch = roster.nextStatusEpoch(after: secrets.epoch, by: secrets.device)
-        try secrets.add(
-            KeyRing([.init(kind: .status, vault: secrets.household, epoch: epoch, key: .random(count: 32))]),
-            madeHere: true)
+        if !roster.isPhoneFounded {
+            let epoch = roster.nextStatusEpoch(after: secrets.epoch, by: secrets.device)
+            try secrets.add(
+                KeyRing([.init(kind: .status, vault: secrets.household, epoch: epoch, key: .random(count: 32))]),
+                madeHere: true)
+        }
         var change = written
         change.documents[HouseholdDocuments.keys] = sealedKeys(secrets)
         var going = Set(revocation.map { [$0.device] } ?? [])
@@ -246,7 +251,7 @@ extension HouseholdService {
             change.documents[HouseholdDocuments.answered] = Array(String(number).utf8)
             going.formUnion(devices)
         }
-        for other in roster.members where other.id != secrets.device && !going.contains(other.id) {
+        for other in roster.members where getsKeys(other) && !going.contains(other.id) {
             change.household.append(try await keysRecord(for: other, of: secrets, vaultRing: vaultRing))
         }
         change.household += try await keysThatEnd(going, roster, secrets)

@@ -138,6 +138,7 @@ public actor HouseholdService {
 
     /// Founds a household at a hub.
     ///
+    /// - Parameter registrationToken: or a start link of the hub's operator.
     /// - Throws: `ControlError` with `hub` where there is one already or the hub can't be reached or refuses.
     func connect(_ settings: HubSettings, registrationToken: String?, user: UInt32?) async throws {
         if let session {
@@ -156,13 +157,15 @@ public actor HouseholdService {
         let secrets = HouseholdSecrets(
             household: roster.household, signingKey: signingKey, boxKey: boxKey, token: token,
             ring: KeyRing([.init(kind: .status, vault: roster.household, epoch: 1, key: .random(count: 32))]))
+        let start = registrationToken.flatMap { StartInvitation.text(ofLink: $0) }
         do {
             let hub = try ports.connect(settings, token)
             _ = try await hub.hub()
             try await hub.found(
                 NewHouseholdRequest(
                     household: HubID(roster.household), device: HubID(secrets.device), entry: Data(roster.entries[0]),
-                    tokenHash: secrets.tokenHash, registrationToken: registrationToken))
+                    tokenHash: secrets.tokenHash, registrationToken: start == nil ? registrationToken : nil,
+                    start: start))
             guard session == nil else { throw ControlError(.busy, "Another hub was connected meanwhile.") }
             let name = try secrets.seal(DeviceName(name: shortName), .devices, secrets.device, revision: 1)
             try await store.write(
@@ -235,6 +238,7 @@ public actor HouseholdService {
 
     /// Stores new status keys from another computer of the household.
     func ingestKeys(_ record: CheckedRecord) async throws {
+        if session?.roster.isPhoneFounded == true { return try await ingestEpochKeys(record) }
         guard isForThisComputer(record), var secrets = session?.secrets, let sealed = record.sealed else { return }
         let ring = try DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey)
         // Keys of vaults are dropped: this computer must not have them while it is locked.
