@@ -101,6 +101,23 @@ def test_the_companions_core_works_in_webkit(webkit_browser, computer):
         webkit.run(browser, "scenario", name, {"computer": run_command, "offline": network.set_offline})
 
 
+CLICK_ROW = """
+const row = [...document.querySelectorAll("button.row")].find((one) => one.innerText.includes(arguments[0]));
+row?.click();
+return Boolean(row);"""
+TYPE_CODE = """
+const field = document.querySelector("input[name=code]");
+if (field) field.value = arguments[0];
+return Boolean(field);"""
+# Types the two groups that are asked for; returns the whole code.
+USE_SHEET = """
+const groups = [...document.querySelectorAll(".recovery-paper-code li")].map((one) => one.textContent);
+for (const field of document.querySelectorAll(".recovery-groups input")) {
+    field.value = groups[Number(field.name.split("-")[1]) - 1];
+}
+return groups.join("-");"""
+
+
 class Person:
     """What a person sees and does on the app's screens."""
 
@@ -212,3 +229,54 @@ def test_the_first_run_is_right_at_each_text_size_in_webkit(webkit_browser, comp
         person.sees(text)
         look(address)
     assert not found, "\n".join(found)
+
+
+def test_a_phone_founds_a_household_and_its_sheet_opens_it_in_webkit(webkit_browser, phone_hub):
+    hub = phone_hub()
+    browser, person = webkit_browser, Person(webkit_browser)
+    browser.set_window_size(500, 900)
+    found = []
+
+    def look(name):
+        for percent in (100, 200, 310):
+            browser.execute_script(ROOT_SIZE, percent)
+            findings = browser.execute_script(f"return ({PROBE})();")
+            found.extend(f"{name} at {percent} %: {finding}" for finding in findings)
+        browser.execute_script(ROOT_SIZE, 100)
+
+    def sets_pin(one):
+        one.sees("Choose a PIN")
+        one.types_pin()
+        one.sees("Repeat the PIN")
+        one.types_pin()
+
+    browser.get(f"http://127.0.0.1:{hub.port}/")
+    person.sees("It needs nothing else")
+    person.picture("welcome")
+    person.until(CLICK_ROW, "Start Everline")
+    person.sees("Name of this device")
+    look("founding")
+    person.presses("Continue")
+    sets_pin(person)
+    person.sees("Check the printed sheet")
+    look("recovery sheet")
+    person.picture("recovery-sheet")
+    code = browser.execute_script(USE_SHEET)
+    person.presses("Use this sheet")
+    person.sees("Begin your story here")
+    browser.execute_script("location.hash = '#/home';")
+    person.sees("Write the first moment")
+    look("home of phones")
+    person.picture("home-of-phones")
+    assert not found, "\n".join(found)
+
+    # A new phone: nothing of the first one is stored.
+    browser.get(f"http://127.0.0.1:{hub.port}/tests.html")
+    browser.execute_script("localStorage.clear(); indexedDB.deleteDatabase('applocker');")
+    browser.get(f"http://127.0.0.1:{hub.port}/")
+    person.presses("Use a recovery sheet")
+    person.until(TYPE_CODE, code)
+    person.presses("Open everything here")
+    sets_pin(person)
+    person.sees("This phone has everything again")
+    person.picture("recovered")
