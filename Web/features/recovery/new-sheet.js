@@ -5,6 +5,7 @@ import { element } from "../../ui/element.js";
 import { banner, button, field, section } from "../../ui/parts.js";
 import { shareFile } from "../../ui/share-file.js";
 import { sentenceOf } from "../../ui/words.js";
+import { recovery } from "./settings.js";
 import { sheetFile, sheetPaper } from "./sheet-paper.js";
 
 /** @typedef {Awaited<ReturnType<Companion["administration"]["draftSheet"]>>} Sheet */
@@ -16,6 +17,7 @@ const askedGroups = 2;
 /** @type {SettingsPage} */
 export async function newSheet(context) {
     const { companion, signal } = context;
+    if (!companion.isPhoneFounded) return recovery(context);
     const sheets = await companion.administration.sheets();
     const sheet = await companion.administration.draftSheet();
     signal.addEventListener("abort", () => sheet.secret.fill(0), { once: true });
