@@ -1,0 +1,182 @@
+public import ControlAPI
+public import Observation
+
+/// An event of the activity log, as it is shown.
+public struct ActivityItem: Equatable, Sendable, Identifiable {
+    /// The event's number.
+    public var id: String
+    /// "14:05".
+    public var time: String
+    /// "Today", "2026-01-31": the heading above the first event of a day; nil for the others.
+    public var dayHeading: String?
+    public var sentence: String
+    public var group: EventGroup
+    /// Whether it deserves attention: a denied launch, a wrong passcode, protection that was interrupted.
+    public var isWarning: Bool
+}
+
+/// One bar of the chart.
+public struct ActivityBar: Equatable, Sendable {
+    public var name: String
+    /// "12 launches, 2 denied, 1 wrong passcode".
+    public var detail: String
+    /// 0 to 1, of the largest.
+    public var fraction: Double
+}
+
+/// An entry of a filter: what it shows, and what it chooses.
+public struct FilterChoice<Value: Equatable & Sendable>: Equatable, Sendable {
+    public var title: String
+    public var value: Value?
+}
+
+/// The activity log, newest first.
+@MainActor @Observable
+public final class ActivityModel {
+    /// How many events are shown at first, and more each time.
+    static let page = 200
+    /// How many events are read.
+    static let limit = 1_000
+
+    public private(set) var items: [ActivityItem] = []
+    /// Whether more events match than are shown.
+    public private(set) var hasMore = false
+    public private(set) var apps: [FilterChoice<String>] = []
+    public private(set) var users: [FilterChoice<UInt32>] = []
+    public private(set) var days: [FilterChoice<LocalDay>] = []
+    public private(set) var bars: [ActivityBar] = []
+    /// What the last verification found; empty before.
+    public private(set) var verification = ""
+    public private(set) var isWhole = true
+    public var filter = ActivityFilter() {
+        didSet {
+            if filter != oldValue {
+                shown = Self.page
+                show()
+            }
+        }
+    }
+
+    private let context: DesktopContext
+    private let userName: (UInt32) -> String?
+    @ObservationIgnored private var events: [EventReport] = []
+    @ObservationIgnored private var names: [String: String] = [:]
+    @ObservationIgnored private var shown = ActivityModel.page
+
+    /// - Parameter userName: the name of a user of this computer.
+    public init(_ context: DesktopContext, userName: @escaping (UInt32) -> String?) {
+        self.context = context
+        self.userName = userName
+    }
+
+    /// Reads the log and the counts of the last 30 days: with an open session everybody's, else those that AppLocker shows
+    /// this user.
+    public func load() async {
+        await context.attempt {
+            let token = context.session.token
+            let installed = try await context.control.call(\.listApps).apps
+            names = Dictionary(installed.map { ($0.id, $0.name) }) { $1 }
+            let list = try await context.control.call(\.log, query: LogQuery(limit: Self.limit), token: token)
+            let report = try await context.control.call(\.statistics, query: StatisticsQuery(days: 30), token: token)
+            adopt(list.events, report)
+        }
+    }
+
+    /// Reads what is new; errors are shown by the overview.
+    public func refresh() async {
+        let query = LogQuery(after: events.last?.number ?? 0, limit: Self.limit)
+        guard let list = try? await context.control.call(\.log, query: query, token: context.session.token),
+            !list.events.isEmpty
+        else { return }
+        events = (events + list.events).suffix(Self.limit)
+        updateChoices()
+        show()
+    }
+
+    public func showMore() {
+        shown += Self.page
+        show()
+    }
+
+    /// All events that match the filter as comma-separated values, oldest first.
+    public func table() -> String { ActivityTable.text(matching(), context.time) }
+
+    /// Checks that no event was changed, removed or truncated.
+    public func verify() async {
+        await context.attempt {
+            let result = try await context.session.perform("Verify the activity log") { token in
+                try await context.control.call(\.verifyLog, token: token)
+            }
+            isWhole = result.isWhole
+            verification = result.sentence
+        }
+    }
+
+    private func adopt(_ events: [EventReport], _ report: StatisticsReport) {
+        self.events = events
+        updateChoices()
+        show()
+        let most = Double(report.apps.map(\.asked).max() ?? 0)
+        bars = report.apps.sorted { $0.asked > $1.asked }.prefix(8).map { app in
+            ActivityBar(
+                name: app.name, detail: Self.detail(app), fraction: most > 0 ? Double(app.asked) / most : 0)
+        }
+    }
+
+    private static func detail(_ app: AppStatistics) -> String {
+        var parts = [SpokenDuration.count(app.asked, "launch", plural: "launches")]
+        if app.denied > 0 { parts.append("\(app.denied) denied") }
+        if app.wrongPasscodes > 0 { parts.append(SpokenDuration.count(app.wrongPasscodes, "wrong passcode")) }
+        return parts.joined(separator: ", ")
+    }
+
+    private func updateChoices() {
+        let ids = Set(events.compactMap(\.app))
+        apps =
+            [FilterChoice(title: "All apps", value: nil)]
+            + ids.map { FilterChoice(title: names[$0] ?? $0, value: $0) }
+            .sorted { $0.title.lowercased() < $1.title.lowercased() }
+        users =
+            [FilterChoice(title: "All people", value: nil)]
+            + Set(events.compactMap(\.user)).sorted().map {
+                FilterChoice(title: userName($0) ?? "User \($0)", value: $0)
+            }
+        days =
+            [FilterChoice(title: "All days", value: nil)]
+            + Set(events.compactMap { context.time.day($0.time) }).sorted(by: >).map {
+                FilterChoice(title: heading($0), value: $0)
+            }
+    }
+
+    private func matching() -> [EventReport] {
+        events.filter { filter.matches($0, day: context.time.day($0.time)) }
+    }
+
+    private func show() {
+        let matching = matching()
+        var items: [ActivityItem] = []
+        var lastDay: LocalDay?
+        for event in matching.suffix(shown).reversed() {
+            let day = context.time.day(event.time)
+            items.append(
+                ActivityItem(
+                    id: "\(event.number)", time: String(context.time.text(event.time).suffix(5)),
+                    dayHeading: day == lastDay ? nil : day.map(heading), sentence: event.sentence,
+                    group: EventGroup(kind: event.kind), isWarning: Self.warnings.contains(event.kind)))
+            lastDay = day
+        }
+        hasMore = matching.count > shown
+        if items != self.items { self.items = items }
+    }
+
+    private func heading(_ day: LocalDay) -> String {
+        let today = context.time.day(context.time.wallClock())
+        guard let days = today.map({ $0.daysSince1970 - day.daysSince1970 }) else { return day.text }
+        return days == 0 ? "Today" : days == 1 ? "Yesterday" : day.text
+    }
+
+    private static let warnings: Set<String> = [
+        "launch_denied", "read_denied", "passcode_wrong", "gate_away", "marks_missing", "events_lost",
+        "monitoring_off", "hub_misbehaved", "intruder_photographed",
+    ]
+}

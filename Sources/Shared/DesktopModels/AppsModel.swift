@@ -1,0 +1,184 @@
+public import ControlAPI
+public import Observation
+
+/// An app as the list shows it: on the list of locked apps, or installed.
+public struct AppItem: Equatable, Sendable, Identifiable {
+    public var id: String
+    public var name: String
+    public var icon: String?
+    /// Its rules; nil: it is not on the list.
+    public var listed: AppReport?
+    /// "Locked, except by its schedule", "Unlocked until 14:05"; empty for an app that is not on the list.
+    public var stateText: String
+
+    /// Whether it starts without a prompt although it is on the list.
+    public var isOpen: Bool { listed.map { $0.state != .locked } ?? false }
+}
+
+/// The apps: those on the list, and those that can be added.
+@MainActor @Observable
+public final class AppsModel {
+    /// On the list, by name, as far as they match the search.
+    public private(set) var listed: [AppItem] = []
+    /// The other installed apps, by name, as far as they match the search.
+    public private(set) var others: [AppItem] = []
+    public private(set) var grants = GrantChoice.all(defaultSeconds: 300)
+    public private(set) var categories: [CategoryReport] = []
+    /// Whether the installed apps are being read for the first time.
+    public private(set) var isLoading = false
+    /// Words that a name or id has to contain, all of them.
+    public var search = "" { didSet { filter() } }
+    /// Whether both lists are empty because of the search.
+    public var findsNothing: Bool { !search.isEmpty && listed.isEmpty && others.isEmpty }
+
+    private let context: DesktopContext
+    @ObservationIgnored private var all: [AppItem] = []
+    @ObservationIgnored private var installed: [InstalledReport] = []
+
+    public init(_ context: DesktopContext) { self.context = context }
+
+    /// Reads everything: the installed apps, the list, categories.
+    public func load() async {
+        isLoading = installed.isEmpty
+        defer { isLoading = false }
+        await context.attempt {
+            installed = try await context.control.call(\.listInstalled).apps.filter { $0.id != AppSuggestions.own }
+            let settings = try await context.control.call(\.settings)
+            grants = GrantChoice.all(defaultSeconds: settings.defaultGrantSeconds)
+            try await readList()
+        }
+    }
+
+    /// Reads what changes by itself: states. Errors are shown by the overview.
+    public func refresh() async { try? await readList() }
+
+    private func readList() async throws {
+        let apps = try await context.control.call(\.listApps).apps
+        let categories = try await context.control.call(\.listCategories).categories
+        if self.categories != categories { self.categories = categories }
+        let ids = Set(apps.map(\.id))
+        let items =
+            apps.map { app in
+                AppItem(id: app.id, name: app.name, icon: app.icon, listed: app, stateText: stateText(app))
+            }
+            + installed.filter { !ids.contains($0.id) }.map { app in
+                AppItem(id: app.id, name: app.name, icon: app.icon, listed: nil, stateText: "")
+            }
+        all = items.sorted { ($0.name.lowercased(), $0.id) < ($1.name.lowercased(), $1.id) }
+        filter()
+    }
+
+    /// The app of this id; nil where there is none any more.
+    public func item(_ id: String) -> AppItem? { all.first { $0.id == id } }
+
+    private func filter() {
+        let words = search.lowercased().split(separator: " ")
+        let found = all.filter { item in
+            let text = "\(item.name) \(item.id)".lowercased()
+            return words.allSatisfy { text.contains($0) }
+        }
+        let (listed, others) = (found.filter { $0.listed != nil }, found.filter { $0.listed == nil })
+        if self.listed != listed { self.listed = listed }
+        if self.others != others { self.others = others }
+    }
+
+    private func stateText(_ app: AppReport) -> String {
+        var parts: [String]
+        switch app.state {
+        case .locked: parts = [app.schedule.map { "Locked now · \($0)" } ?? "Locked"]
+        case .unlocked:
+            let end = app.unlockedForSeconds.map { context.time.text(context.time.wallClock() + Double($0)) }
+            parts = [end.map { "Unlocked until \($0)" } ?? "Unlocked until it is locked"]
+        case .outsideSchedule: parts = ["Unlocked by its schedule"]
+        case .monitoringOff: parts = ["Not locked: monitoring is off"]
+        }
+        if app.hasOwnPasscode { parts.append("own passcode") }
+        parts += app.categories
+        return parts.joined(separator: " · ")
+    }
+}
+
+// What the user does with them.
+extension AppsModel {
+    /// Adds an app to the list.
+    ///
+    /// - Parameter app: an id, or the absolute path of an executable.
+    public func add(_ app: String) async {
+        let name = item(app)?.name ?? app
+        await context.attempt {
+            let changed = try await context.session.perform("Lock \(name)") { token in
+                try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app))
+            }
+            context.announce(changed.notes.first ?? "\(changed.apps.first?.name ?? name) is locked.")
+        }
+        await refresh()
+    }
+
+    /// Adds what was dropped on the window.
+    ///
+    /// - Parameter paths: of desktop entries and executables, absolute.
+    public func add(dropped paths: [String]) async {
+        for path in paths {
+            let file = path.split(separator: "/").last.map(String.init) ?? path
+            await add(file.hasSuffix(".desktop") ? String(file.dropLast(8)) : path)
+        }
+    }
+
+    public func remove(_ app: String) async {
+        let name = item(app)?.name ?? app
+        await context.attempt {
+            try await context.session.perform("Remove \(name)") { token in
+                try await context.control.call(\.removeApp, parameter: app, token: token)
+            }
+            context.announce("\(name) is not locked any more.")
+        }
+        await refresh()
+    }
+
+    public func lock(_ app: String) async {
+        await context.attempt { try await context.control.call(\.lock, body: LockRequest(apps: [app])) }
+        await refresh()
+    }
+
+    public func unlock(_ app: String, _ grant: GrantRequest) async {
+        guard let item = item(app) else { return }
+        await context.attempt {
+            let own = item.listed?.hasOwnPasscode == true
+            let question = PasscodeQuestion(
+                title: "Unlock \(item.name)",
+                explanation: own ? "Enter its own passcode, or the owner's." : "Enter the passcode.", verb: "Unlock")
+            try await context.prompt.ask(question) { [control = context.control] passcode in
+                try await control.call(\.unlock, body: UnlockRequest(apps: [app], grant: grant, passcode: passcode))
+            }
+        }
+        await refresh()
+    }
+
+    /// - Returns: whether it was changed.
+    @discardableResult
+    public func change(_ app: String, _ change: ChangeAppRequest) async -> Bool {
+        let name = item(app)?.name ?? app
+        let changed: Void? = await context.attempt {
+            let changed = try await context.session.perform("Change \(name)") { token in
+                try await context.control.call(\.changeApp, parameter: app, token: token, body: change)
+            }
+            context.announce(changed.notes.first ?? "\(name) is changed.")
+        }
+        await refresh()
+        return changed != nil
+    }
+
+    /// Puts an app into a category, which is created if it does not exist, or removes it from there.
+    public func setCategory(_ category: String, of app: String, contains: Bool) async {
+        let members = categories.first { $0.name == category }?.apps ?? []
+        guard members.contains(app) != contains else { return }
+        let apps = contains ? members + [app] : members.filter { $0 != app }
+        await context.attempt {
+            try await context.session.perform("Change \(category)") { token in
+                _ = try await context.control.call(
+                    \.setCategory, parameter: category, token: token, body: SetCategoryRequest(apps: apps))
+            }
+        }
+        await refresh()
+    }
+}

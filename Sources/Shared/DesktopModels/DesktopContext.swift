@@ -1,0 +1,47 @@
+public import Observation
+
+/// What all models of a window share.
+@MainActor @Observable
+public final class DesktopContext {
+    public let control: any DesktopControl
+    public let prompt: PasscodePrompt
+    public let session: ManagementSession
+    public let time: DesktopTime
+
+    /// The newest sentence to show for a moment.
+    public private(set) var announcement = ""
+    /// Increases with each announcement, also where its sentence is the same.
+    public private(set) var announcements = 0
+
+    public init(control: any DesktopControl, time: DesktopTime) {
+        self.control = control
+        self.time = time
+        prompt = PasscodePrompt()
+        session = ManagementSession(control: control, prompt: prompt, time: time)
+    }
+
+    /// A time (seconds since 1970) as local time: "14:05", with its day if that is not today.
+    public func timeText(_ seconds: Double) -> String { time.text(seconds) }
+
+    /// Shows a sentence for a moment.
+    public func announce(_ sentence: String) {
+        guard !sentence.isEmpty else { return }
+        announcement = sentence
+        announcements += 1
+    }
+
+    /// Does what the user asked for, and announces why it failed. A cancelled passcode dialog is no failure.
+    ///
+    /// - Returns: nil after a failure.
+    @discardableResult
+    public func attempt<Result: Sendable>(_ work: @MainActor () async throws -> Result) async -> Result? {
+        do {
+            return try await work()
+        } catch is CancellationError {
+            return nil
+        } catch {
+            announce(sentence(error))
+            return nil
+        }
+    }
+}

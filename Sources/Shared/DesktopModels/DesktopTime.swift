@@ -1,0 +1,67 @@
+import ControlAPI
+
+/// Time as the models see it. Tests inject their own.
+public struct DesktopTime: Sendable {
+    /// Seconds since 1970, by the computer's clock.
+    public var wallClock: @Sendable () -> Double
+    /// Since some moment; continues while the computer sleeps, and never goes back.
+    public var uptime: @Sendable () -> Duration
+    /// The local time's offset from UTC at a time (seconds since 1970), in minutes.
+    public var utcOffset: @Sendable (Double) -> Int
+    /// Returns after this duration, or throws `CancellationError`.
+    public var sleep: @Sendable (Duration) async throws -> Void
+
+    public init(
+        wallClock: @escaping @Sendable () -> Double, uptime: @escaping @Sendable () -> Duration,
+        utcOffset: @escaping @Sendable (Double) -> Int, sleep: @escaping @Sendable (Duration) async throws -> Void
+    ) {
+        self.wallClock = wallClock
+        self.uptime = uptime
+        self.utcOffset = utcOffset
+        self.sleep = sleep
+    }
+
+    /// The local day of a time (seconds since 1970); nil for a time that no calendar has.
+    func day(_ time: Double) -> LocalDay? {
+        guard time.isFinite, abs(time) < 1e11 else { return nil }
+        return LocalDay(date: time, offset: utcOffset(time))
+    }
+
+    /// "14:05", local time; with its day if that is not today: "2026-01-31 14:05".
+    func text(_ time: Double) -> String {
+        guard let day = day(time) else { return "?" }
+        let minutes = Int((time / 60).rounded(.down)) + utcOffset(time)
+        let minute = ((minutes % 1_440) + 1_440) % 1_440
+        let clock = "\(Self.digits(minute / 60)):\(Self.digits(minute % 60))"
+        return day == self.day(wallClock()) ? clock : "\(day.text) \(clock)"
+    }
+
+    private static func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+/// Durations for people.
+public enum SpokenDuration {
+    /// "45 seconds", "5 minutes", "1 hour 30 minutes": at most two units.
+    public static func text(seconds: Int) -> String {
+        let seconds = max(0, seconds)
+        let parts = [
+            (seconds / 86_400, "day"), (seconds / 3_600 % 24, "hour"), (seconds / 60 % 60, "minute"),
+            (seconds % 60, "second"),
+        ]
+        let shown = parts.drop { $0.0 == 0 }.prefix(2).filter { $0.0 > 0 }
+        return shown.isEmpty ? "0 seconds" : shown.map { count($0.0, $0.1) }.joined(separator: " ")
+    }
+
+    /// "1 app", "2 apps".
+    ///
+    /// - Parameter plural: where it isn't the noun with an s.
+    public static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+        "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
+    }
+
+    /// "4:09", for a countdown.
+    public static func clock(seconds: Int) -> String {
+        let seconds = max(0, seconds)
+        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+    }
+}

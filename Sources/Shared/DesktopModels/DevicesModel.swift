@@ -1,0 +1,130 @@
+import ControlAPI
+import HubAPI
+public import Observation
+
+/// A device of the household in the list.
+public struct DeviceItem: Equatable, Sendable, Identifiable {
+    public var id: String
+    public var name: String
+    /// "Phone or browser · connected", "This computer".
+    public var detail: String
+    public var isThisComputer: Bool
+    public var isCompanion: Bool
+}
+
+/// The devices of the household, and the hub that connects them.
+@MainActor @Observable
+public final class DevicesModel {
+    public private(set) var devices: [DeviceItem] = []
+    /// The hub's state in one sentence; empty before it was read.
+    public private(set) var hub = ""
+    /// Whether there is a hub, so that a phone can be paired.
+    public private(set) var hasHub = false
+    /// Why the list can't be read; empty if it can. Users who have never entered the passcode here are asked for it.
+    public private(set) var problem = ""
+    public let pairing: PairingModel
+
+    private let context: DesktopContext
+
+    public init(_ context: DesktopContext) {
+        self.context = context
+        pairing = PairingModel(context)
+    }
+
+    public func load() async {
+        do {
+            let token = context.session.token
+            let status = try await context.control.call(\.hubStatus, token: token)
+            show(status)
+            let list = status.url == nil ? [] : try await context.control.call(\.listDevices, token: token).devices
+            let items = list.map(item)
+            if items != devices { devices = items }
+            problem = ""
+        } catch is CancellationError {
+        } catch {
+            problem = sentence(error)
+            hasHub = false
+            devices = []
+        }
+    }
+
+    /// Opens a session, with which the list can be read.
+    public func showDevices() async {
+        await context.attempt { try await context.session.open("Show devices") }
+        await load()
+    }
+
+    public func rename(_ id: String, to name: String) async {
+        guard let device = devices.first(where: { $0.id == id }), !name.isEmpty, name != device.name else { return }
+        await context.attempt {
+            try await context.session.perform("Rename \(device.name)") { token in
+                _ = try await context.control.call(
+                    \.renameDevice, parameter: id, token: token, body: RenameDeviceRequest(name: name))
+            }
+        }
+        await load()
+    }
+
+    /// Revokes a lost device. The passcode is needed although a session is open: every key is replaced.
+    public func revoke(_ id: String) async {
+        guard let device = devices.first(where: { $0.id == id }) else { return }
+        await context.attempt {
+            let question = PasscodeQuestion(
+                title: "Revoke \(device.name)",
+                explanation: "It can read nothing new any more, and every key that it had is replaced.", verb: "Revoke")
+            let done = try await context.withSessionAndPasscode(question) { control, token, passcode in
+                try await control.call(
+                    \.revokeDevice, parameter: id, token: token, body: PasscodeRequest(passcode: passcode))
+            }
+            context.announce(done.notes.first ?? "\(device.name) is revoked.")
+        }
+        await load()
+    }
+
+    private func show(_ status: HubStatus) {
+        hasHub = status.url != nil
+        if let url = status.url {
+            hub =
+                status.connected
+                ? "Connected to the hub at \(url)." : "The hub at \(url) is not reached. \(status.problem ?? "")"
+        } else if status.isStarting == true {
+            hub = "The hub of this computer is starting."
+        } else {
+            hub = status.problem ?? "There is no hub. Connect one with `applocker hub connect`."
+        }
+    }
+
+    private func item(_ device: DeviceReport) -> DeviceItem {
+        var parts = [device.isThisComputer ? "This computer" : device.role == .computer ? "Computer" : "Companion"]
+        if device.isConnected == true, !device.isThisComputer {
+            parts.append("connected")
+        } else if let seen = device.lastSeen, !device.isThisComputer {
+            parts.append("last seen \(context.time.text(seen))")
+        }
+        if device.hasPush == true { parts.append("gets notifications") }
+        return DeviceItem(
+            id: device.id, name: device.name, detail: parts.joined(separator: " · "),
+            isThisComputer: device.isThisComputer, isCompanion: device.role == .companion)
+    }
+}
+
+extension DesktopContext {
+    /// For requests that need a session and the passcode: asks for it once, and opens a session with it where none is open.
+    ///
+    /// - Throws: as `PasscodePrompt.ask`.
+    func withSessionAndPasscode<Reply: Sendable>(
+        _ question: PasscodeQuestion,
+        _ work: @escaping @MainActor (any DesktopControl, _ token: String, _ passcode: String) async throws -> Reply
+    ) async throws -> Reply {
+        let (control, session) = (control, session)
+        return try await prompt.ask(question) { passcode in
+            if session.token == nil { try await session.open(with: passcode) }
+            do {
+                return try await work(control, session.token ?? "", passcode)
+            } catch let error as ControlError where error.code == .sessionNeeded {
+                try await session.open(with: passcode)
+                return try await work(control, session.token ?? "", passcode)
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+public import ControlAPI
+public import Observation
+
+/// The notes of the open vault, and the one that is edited. It is saved by itself, a moment after the last change.
+@MainActor @Observable
+public final class NotesModel {
+    /// How long nothing has to be typed before a note is saved.
+    static let autosaveDelay = Duration.seconds(1)
+
+    public private(set) var notes: [NoteReport] = []
+    /// The note that is edited; nil: none, or a new one that was not saved yet.
+    public private(set) var current: NoteReport?
+    /// Whether a note is edited.
+    public private(set) var isEditing = false
+    public private(set) var title = ""
+    public private(set) var body = ""
+    /// Increases whenever `title` and `body` were replaced by something that the user did not type here.
+    public private(set) var loads = 0
+    /// "Saved", "Saving…", or why it is not saved.
+    public private(set) var saveState = ""
+    /// Increases with each change of the words to search for.
+    public var search = ""
+
+    private let context: DesktopContext
+    private let vault: VaultModel
+    @ObservationIgnored private var saved = (title: "", body: "")
+    @ObservationIgnored private var autosave: Task<Void, Never>?
+    @ObservationIgnored private var isSaving = false
+
+    public init(_ context: DesktopContext, _ vault: VaultModel) {
+        self.context = context
+        self.vault = vault
+        vault.onLock.append { [unowned self] in wipe() }
+    }
+
+    /// Reads the list, newest first, as far as it matches the search.
+    public func load() async {
+        let words = search
+        let list = await vault.read {
+            try await context.control.call(
+                \.listNotes, query: ListNotesQuery(search: words.isEmpty ? nil : words))
+        }
+        guard let list, words == search else { return }
+        if notes != list.notes { notes = list.notes }
+        if list.unreadable > 0 {
+            let verb = list.unreadable == 1 ? "is" : "are"
+            context.announce(
+                "\(SpokenDuration.count(list.unreadable, "note")) can't be opened with the keys of this vault and "
+                    + "\(verb) not shown.")
+        }
+    }
+
+    /// Saves the note that is edited and opens another.
+    public func open(_ id: String) async {
+        await finishEditing()
+        let content = await vault.read { try await context.control.call(\.readNote, parameter: id) }
+        guard let content else { return }
+        begin(content.note, title: content.note.title, body: content.body)
+    }
+
+    public func startNew() async {
+        await finishEditing()
+        begin(nil, title: "", body: "")
+    }
+
+    /// The user typed. The note is saved after a moment without further changes.
+    public func edit(title: String, body: String) {
+        guard isEditing, (title, body) != (self.title, self.body) else { return }
+        (self.title, self.body) = (title, body)
+        saveState = "Not saved yet"
+        autosave?.cancel()
+        autosave = Task { [weak self, sleep = context.time.sleep] in
+            guard (try? await sleep(NotesModel.autosaveDelay)) != nil, !Task.isCancelled else { return }
+            await self?.save()
+        }
+    }
+
+    /// Saves what was changed and closes the editor.
+    public func finishEditing() async {
+        autosave?.cancel()
+        await save()
+        guard saved == (title, body) || !isEditing else { return }
+        isEditing = false
+        begin(nil, title: "", body: "", isEditing: false)
+    }
+
+    /// Saves the note that is edited, if it was changed. What is typed meanwhile is saved afterwards.
+    public func save() async {
+        while isSaving { try? await context.time.sleep(.milliseconds(50)) }
+        guard isEditing, saved != (title, body) else { return }
+        isSaving = true
+        defer { isSaving = false }
+        let (title, body, before) = (title, body, current)
+        saveState = "Saving…"
+        let request = NoteRequest(
+            title: title.isEmpty ? Self.firstLine(body) : title, body: body, replaces: before?.version)
+        let reply = await vault.read {
+            if let before {
+                try await context.control.call(\.changeNote, parameter: before.id, body: request)
+            } else {
+                try await context.control.call(\.addNote, body: request)
+            }
+        }
+        guard isEditing else { return }
+        guard let reply else {
+            saveState = "Not saved"
+            return
+        }
+        saved = (title, body)
+        current = reply.note
+        saveState = self.title == title && self.body == body ? "Saved" : "Not saved yet"
+        if let conflict = reply.conflict { context.announce(conflict) }
+        await load()
+    }
+
+    /// Removes the note that is edited, unless another device has changed it.
+    public func removeCurrent() async {
+        autosave?.cancel()
+        if let current {
+            let done: DoneReport? = await vault.read {
+                try await context.control.call(
+                    \.removeNote, parameter: current.id, query: RemoveNoteQuery(version: current.version))
+            }
+            guard done != nil else { return }
+            context.announce("The note is removed.")
+        }
+        begin(nil, title: "", body: "", isEditing: false)
+        await load()
+    }
+
+    private func begin(_ note: NoteReport?, title: String, body: String, isEditing: Bool = true) {
+        current = note
+        (self.title, self.body) = (title, body)
+        saved = (title, body)
+        saveState = ""
+        self.isEditing = isEditing
+        loads += 1
+    }
+
+    /// The vault is locked: nothing of it stays on the screen. What was not saved is lost, as everywhere else.
+    private func wipe() {
+        autosave?.cancel()
+        notes = []
+        search = ""
+        begin(nil, title: "", body: "", isEditing: false)
+    }
+
+    static func firstLine(_ body: String) -> String {
+        let line = body.split(whereSeparator: \.isNewline).first.map { String($0.prefix(60)) } ?? ""
+        return line.isEmpty ? "Untitled" : line
+    }
+}

@@ -1,0 +1,238 @@
+public import ControlAPI
+public import Observation
+
+/// What the window can do about a problem.
+public enum Remedy: Equatable, Sendable {
+    case setUp, chooseApps, turnMonitoringOn, startPrompter, startAgent
+
+    /// The button.
+    public var title: String {
+        switch self {
+        case .setUp: "Set Up"
+        case .chooseApps: "Choose Apps"
+        case .turnMonitoringOn: "Turn On"
+        case .startPrompter, .startAgent: "Start"
+        }
+    }
+}
+
+/// Whether this computer is protected, in one sentence.
+public struct ProtectionSummary: Equatable, Sendable {
+    public enum Level: Sendable {
+        case good, incomplete, off
+    }
+
+    public var level: Level
+    public var title: String
+    public var detail: String
+    public var remedy: Remedy?
+
+    public init(level: Level, title: String, detail: String, remedy: Remedy? = nil) {
+        self.level = level
+        self.title = title
+        self.detail = detail
+        self.remedy = remedy
+    }
+}
+
+/// A reason why the protection is weaker than it should be.
+public struct ProtectionProblem: Equatable, Sendable {
+    public var sentence: String
+    public var remedy: Remedy?
+}
+
+/// An app that starts without a prompt now.
+public struct OpenApp: Equatable, Sendable, Identifiable {
+    public var id: String
+    public var name: String
+    public var icon: String?
+    /// "Until 14:05", "Until it is locked".
+    public var until: String
+    /// Whether it is open by a grant, which "Lock" ends.
+    public var canLock: Bool
+}
+
+/// The state of the protection, and what is open.
+@MainActor @Observable
+public final class OverviewModel {
+    public private(set) var summary = ProtectionSummary(
+        level: .incomplete, title: "Connecting…", detail: "AppLocker has not answered yet.")
+    public private(set) var problems: [ProtectionProblem] = []
+    public private(set) var openApps: [OpenApp] = []
+    /// Empty while no launch waits.
+    public private(set) var waiting = ""
+    /// Nil until the daemon has answered once.
+    public private(set) var isSetUp: Bool?
+    public private(set) var hasLockedApps = false
+
+    private let context: DesktopContext
+
+    public init(_ context: DesktopContext) { self.context = context }
+
+    /// Reads the state. While the daemon is unreachable, that is what the summary shows.
+    public func refresh() async {
+        do {
+            let status = try await context.control.call(\.status)
+            let apps = try await context.control.call(\.listApps).apps
+            show(status, apps)
+        } catch is CancellationError {
+        } catch {
+            let isStopped = (error as? DaemonUnreachable)?.isStopped == true
+            update(\.summary, Self.unreachable(error, isStopped: isStopped))
+            update(\.problems, [])
+            update(\.openApps, [])
+            update(\.waiting, "")
+        }
+    }
+
+    /// Ends everything that is unlocked for this user.
+    public func lockAll() async {
+        await context.attempt {
+            let changed = try await context.control.call(\.lock, body: LockRequest(all: true))
+            context.announce(changed.notes.first ?? "All apps are locked.")
+        }
+        await refresh()
+    }
+
+    public func unlockAll(_ grant: GrantRequest) async {
+        await context.attempt {
+            let question = PasscodeQuestion(
+                title: "Unlock all apps", explanation: "All locked apps will start without a prompt.", verb: "Unlock")
+            let changed = try await context.prompt.ask(question) { [control = context.control] passcode in
+                try await control.call(\.unlock, body: UnlockRequest(all: true, grant: grant, passcode: passcode))
+            }
+            context.announce(changed.notes.first ?? "All apps are unlocked.")
+        }
+        await refresh()
+    }
+
+    public func lock(_ app: String) async {
+        await context.attempt { try await context.control.call(\.lock, body: LockRequest(apps: [app])) }
+        await refresh()
+    }
+
+    public func turnMonitoringOn() async {
+        await context.attempt {
+            try await context.session.perform("Turn monitoring on") { token in
+                try await context.control.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
+            }
+            context.announce("Monitoring is on.")
+        }
+        await refresh()
+    }
+
+    private func show(_ status: StatusReport, _ apps: [AppReport]) {
+        update(\.isSetUp, status.isSetUp)
+        update(\.hasLockedApps, !apps.isEmpty)
+        update(\.summary, Self.summary(status))
+        update(\.problems, Self.problems(status))
+        update(\.openApps, apps.compactMap { openApp($0) })
+        update(\.waiting, Self.waiting(status))
+    }
+
+    /// Observers run only where the value differs.
+    private func update<Value: Equatable>(_ path: ReferenceWritableKeyPath<OverviewModel, Value>, _ value: Value) {
+        if self[keyPath: path] != value { self[keyPath: path] = value }
+    }
+
+    private func openApp(_ app: AppReport) -> OpenApp? {
+        let until: String
+        switch app.state {
+        case .locked: return nil
+        case .unlocked:
+            until =
+                app.unlockedForSeconds.map { "Until \(context.time.text(context.time.wallClock() + Double($0)))" }
+                ?? "Until it is locked"
+        case .outsideSchedule: until = "By its schedule"
+        case .monitoringOff: until = "Monitoring is off"
+        }
+        return OpenApp(
+            id: app.id, name: app.name, icon: app.icon, until: until, canLock: app.state == .unlocked)
+    }
+}
+
+extension OverviewModel {
+    static func unreachable(_ error: any Error, isStopped: Bool) -> ProtectionSummary {
+        ProtectionSummary(
+            level: .off, title: isStopped ? "AppLocker is not running" : "AppLocker does not answer",
+            detail: sentence(error))
+    }
+
+    static func summary(_ status: StatusReport) -> ProtectionSummary {
+        let onList = status.lockedApps + status.unlockedApps
+        let apps =
+            "\(SpokenDuration.count(status.lockedApps, "app")) locked"
+            + (status.unlockedApps > 0 ? ", \(status.unlockedApps) unlocked now." : ".")
+        guard status.isSetUp else {
+            return ProtectionSummary(
+                level: .off, title: "AppLocker is not set up", detail: "Choose a passcode and the apps to lock.",
+                remedy: .setUp)
+        }
+        guard status.monitoring.isOn else {
+            let end = status.monitoring.endsInSeconds.map {
+                "It turns on again in \(SpokenDuration.text(seconds: $0))."
+            }
+            return ProtectionSummary(
+                level: .off, title: "Not protected: monitoring is off",
+                detail: "Every app starts without a prompt. " + (end ?? "It stays off until you turn it on."),
+                remedy: .turnMonitoringOn)
+        }
+        guard onList > 0 else {
+            return ProtectionSummary(
+                level: .off, title: "No app is locked", detail: "Choose the apps that need a passcode.",
+                remedy: .chooseApps)
+        }
+        switch status.protection {
+        case .gateAway:
+            return ProtectionSummary(
+                level: .off, title: "Protection is interrupted",
+                detail: "The program that holds launches is not running. It is being restarted.")
+        case .weak:
+            return ProtectionSummary(
+                level: .incomplete, title: "Weakly protected",
+                detail: "A locked app is stopped only after it has started. \(apps)")
+        case .held where status.degraded.isEmpty && status.unguardedApps.isEmpty:
+            return ProtectionSummary(
+                level: .good, title: "Protected",
+                detail: "\(apps) Each launch is held until you enter the passcode.")
+        case .held:
+            return ProtectionSummary(
+                level: .incomplete, title: "Protected, with exceptions", detail: apps)
+        }
+    }
+
+    static func problems(_ status: StatusReport) -> [ProtectionProblem] {
+        // The summary has monitoring, and the prompter follows with its remedy.
+        let shown = status.degraded.filter { sentence in
+            !["Monitoring is off", "No prompter is connected"].contains { sentence.hasPrefix($0) }
+        }
+        var problems = shown.map { sentence in
+            ProtectionProblem(sentence: sentence, remedy: sentence.hasPrefix("Idle time can't") ? .startAgent : nil)
+        }
+        if status.isSetUp, !status.prompterConnected {
+            let consequence =
+                status.phoneIsAsked == true
+                ? "Only a paired phone can answer." : "Launches of locked apps are denied at once."
+            problems.append(
+                ProtectionProblem(
+                    sentence: "The prompt window is not running. \(consequence)", remedy: .startPrompter))
+        }
+        if status.lockout.remainingSeconds > 0 {
+            let wait = SpokenDuration.text(seconds: status.lockout.remainingSeconds)
+            problems.append(
+                ProtectionProblem(
+                    sentence: "\(status.lockout.failures) wrong passcodes in a row: none is accepted for \(wait)."))
+        }
+        return problems
+    }
+
+    static func waiting(_ status: StatusReport) -> String {
+        guard status.waitingLaunches > 0 else { return "" }
+        let verb = status.waitingLaunches == 1 ? "waits" : "wait"
+        let launches = SpokenDuration.count(status.waitingLaunches, "launch", plural: "launches")
+        let end = status.waitingEndsInSeconds.map {
+            " Without an answer the first is denied in \(SpokenDuration.text(seconds: $0))."
+        }
+        return "\(launches) \(verb) for the passcode.\(end ?? "")"
+    }
+}

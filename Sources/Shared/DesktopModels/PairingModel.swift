@@ -1,0 +1,90 @@
+import ControlAPI
+public import Observation
+
+/// Pairs a phone: shows a link as a QR code, compares three words, confirms with the passcode.
+@MainActor @Observable
+public final class PairingModel {
+    public enum State: Equatable, Sendable {
+        case idle
+        /// The link is on the screen.
+        case waiting(link: String)
+        /// A device has joined and shows these words, if it is the one that scanned the code.
+        case joined(name: String, words: String)
+        case paired(name: String)
+        /// It ended, with a sentence.
+        case ended(String)
+    }
+
+    public private(set) var state = State.idle
+
+    private let context: DesktopContext
+    @ObservationIgnored private var id: String?
+    @ObservationIgnored private var waiting: Task<Void, Never>?
+
+    init(_ context: DesktopContext) { self.context = context }
+
+    /// Creates an invitation, which is valid for five minutes, and waits for a device.
+    ///
+    /// - Parameter address: the hub's as the phone reaches it; nil: as this computer does.
+    public func start(address: String? = nil) async {
+        await cancel()
+        let pairing = await context.attempt {
+            try await context.session.perform("Pair a phone") { token in
+                try await context.control.call(
+                    \.makePairing, token: token, body: NewPairingRequest(address: address))
+            }
+        }
+        guard let pairing, let link = pairing.link else { return }
+        id = pairing.id
+        state = .waiting(link: link)
+        waiting = Task { [weak self] in await self?.waitForDevice(pairing.id) }
+    }
+
+    private func waitForDevice(_ pairing: String) async {
+        while !Task.isCancelled, id == pairing {
+            do {
+                let report = try await context.control.call(
+                    \.pairing, parameter: pairing, query: WaitQuery(wait: 20), token: context.session.token)
+                guard id == pairing else { return }
+                if report.state == .joined {
+                    state = .joined(name: report.name ?? "A device", words: (report.words ?? []).joined(separator: " "))
+                    return
+                }
+                if report.expiresInSeconds <= 0 { throw ControlError(.noSuchItem, "No device joined in five minutes.") }
+            } catch is CancellationError {
+                return
+            } catch {
+                guard id == pairing else { return }
+                id = nil
+                state = .ended(sentence(error))
+            }
+        }
+    }
+
+    /// Admits the device. The words were compared before.
+    public func confirm() async {
+        guard let id, case .joined(let name, _) = state else { return }
+        let question = PasscodeQuestion(
+            title: "Pair \(name)", explanation: "It receives the keys of this computer's sealed content.", verb: "Pair")
+        let device = await context.attempt {
+            try await context.withSessionAndPasscode(question) { control, token, passcode in
+                try await control.call(
+                    \.confirmPairing, parameter: id, token: token, body: PasscodeRequest(passcode: passcode))
+            }
+        }
+        guard let device else { return }
+        self.id = nil
+        state = .paired(name: device.name)
+    }
+
+    /// Withdraws the invitation: its link stops working.
+    public func cancel() async {
+        waiting?.cancel()
+        waiting = nil
+        state = .idle
+        guard let id else { return }
+        self.id = nil
+        guard let token = context.session.token else { return }
+        _ = try? await context.control.call(\.endPairing, parameter: id, token: token)
+    }
+}

@@ -1,0 +1,131 @@
+import ControlAPI
+import DesktopModels
+import TestSupport
+import Testing
+
+@MainActor
+struct ActivityModelTests {
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let model: ActivityModel
+
+    init() {
+        control.acceptPasscode()
+        context = makeContext(control)
+        model = ActivityModel(context) { $0 == 1_000 ? "ann" : nil }
+        control.on(\.listApps) { _ in AppList(apps: [app("firefox", "Firefox")]) }
+        control.on(\.statistics) { _ in
+            StatisticsReport(
+                days: 30,
+                apps: [
+                    AppStatistics(app: "m", name: "Mail", asked: 2, allowed: 2, denied: 0, wrongPasscodes: 0),
+                    AppStatistics(
+                        app: "firefox", name: "Firefox", asked: 4, allowed: 1, denied: 3, wrongPasscodes: 1),
+                ])
+        }
+    }
+
+    private func event(
+        _ number: Int64, _ kind: String, _ sentence: String, app: String? = nil, user: UInt32? = nil,
+        daysAgo: Double = 0
+    ) -> EventReport {
+        EventReport(
+            number: number, time: TestClock.start - daysAgo * 86_400, kind: kind, app: app, user: user, process: nil,
+            path: nil, reason: nil, sentence: sentence)
+    }
+
+    private func load(_ events: [EventReport]) async {
+        control.on(\.log) { _ in EventList(events: events) }
+        await model.load()
+    }
+
+    private var sample: [EventReport] {
+        [
+            event(1, "set_up", "The passcode was set.", daysAgo: 9),
+            event(2, "launch_denied", "Firefox was denied.", app: "firefox", user: 1_000, daysAgo: 1),
+            event(3, "passcode_wrong", "A wrong passcode.", app: "firefox", user: 7),
+            event(4, "a_later_kind", "Something new."),
+        ]
+    }
+
+    @Test func eventsAreNewestFirstWithAHeadingForEachDay() async {
+        await load(sample)
+        #expect(model.items.map(\.id) == ["4", "3", "2", "1"])
+        #expect(model.items.map(\.dayHeading) == ["Today", nil, "Yesterday", "2026-01-22"])
+        #expect(model.items.map(\.isWarning) == [false, true, true, false])
+        #expect(model.items[0].time == "13:00")
+    }
+
+    @Test func eachFilterChoosesItsEvents() async {
+        await load(sample)
+        #expect(model.users.map(\.title) == ["All people", "User 7", "ann"])
+        #expect(model.apps.map(\.title) == ["All apps", "Firefox"])
+        #expect(model.days.map(\.title) == ["All days", "Today", "Yesterday", "2026-01-22"])
+        model.filter.user = 1_000
+        #expect(model.items.map(\.id) == ["2"])
+        model.filter = ActivityFilter()
+        model.filter.group = .passcodes
+        #expect(model.items.map(\.id) == ["3", "1"])
+        model.filter.day = model.days[1].value
+        #expect(model.items.map(\.id) == ["3"])
+        model.filter = ActivityFilter()
+        model.filter.search = "DENIED fire"
+        #expect(model.items.map(\.id) == ["2"])
+        model.filter.app = "firefox"
+        model.filter.search = ""
+        #expect(model.items.map(\.id) == ["3", "2"])
+    }
+
+    @Test func manyEventsAreShownInParts() async {
+        await load((1...450).map { event($0, "locked", "Locked.") })
+        #expect(model.items.count == 200 && model.hasMore)
+        model.showMore()
+        model.showMore()
+        #expect(model.items.count == 450 && !model.hasMore)
+    }
+
+    @Test func newEventsAreAddedWithoutReadingTheOthersAgain() async {
+        await load(sample)
+        control.on(\.log) { [event = event(5, "locked", "Locked.")] request in
+            EventList(events: request.query["after"] == "4" ? [event] : [])
+        }
+        await model.refresh()
+        #expect(model.items.map(\.id) == ["5", "4", "3", "2", "1"])
+    }
+
+    @Test func theTableQuotesTextAndDisarmsFormulas() async {
+        await load([
+            event(1, "locked", "A \"quoted\", long\nline", user: 3), event(2, "locked", "=HYPERLINK(\"x\")"),
+        ])
+        let table = model.table()
+        #expect(
+            table == "number,time,kind,app,user,sentence\r\n"
+                + "1,2026-01-31T12:00:00Z,locked,,3,\"A \"\"quoted\"\", long\nline\"\r\n"
+                + "2,2026-01-31T12:00:00Z,locked,,,\"'=HYPERLINK(\"\"x\"\")\"\r\n")
+    }
+
+    @Test func theChartComparesApps() async {
+        await load(sample)
+        #expect(model.bars.map(\.name) == ["Firefox", "Mail"])
+        #expect(model.bars.map(\.fraction) == [1, 0.5])
+        #expect(model.bars[0].detail == "4 launches, 3 denied, 1 wrong passcode")
+    }
+
+    @Test func aBrokenLogIsShownAsBroken() async {
+        await load(sample)
+        control.on(\.verifyLog) { request in
+            try FakeControl.requireToken(request)
+            return LogVerification(
+                isWhole: false, links: 3, head: "4:ab", firstBroken: 2, sentence: "Event 2 was changed.")
+        }
+        async let done: Void = model.verify()
+        await answer(context.prompt)
+        await done
+        #expect(!model.isWhole && model.verification == "Event 2 was changed.")
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])
+    func anAbsurdTimeIsShownAsUnknown(time: Double) {
+        #expect(context.timeText(time) == "?")
+    }
+}

@@ -1,0 +1,141 @@
+import ControlAPI
+import DesktopModels
+import Synchronization
+import TestSupport
+import Testing
+
+@MainActor
+struct AppsModelTests {
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let model: AppsModel
+
+    init() {
+        control.acceptPasscode()
+        control.on(\.listInstalled) { _ in
+            InstalledList(
+                apps: ["firefox": "Firefox", "mail": "Mail", "chess": "Chess", "org.applocker.AppLocker": "AppLocker"]
+                    .map { id, name in
+                        InstalledReport(id: id, name: name, icon: nil, kind: "desktop", isListed: false, state: nil)
+                    })
+        }
+        control.on(\.settings) { _ in
+            SettingsReport(promptTimeoutSeconds: 30, defaultGrantSeconds: 600, holdsRoot: true)
+        }
+        control.on(\.listApps) { _ in
+            AppList(apps: [
+                app(
+                    "mail", "Mail", .unlocked, seconds: 60, categories: ["work"], hasOwnPasscode: true),
+                app("gone", "Gone", schedule: "block daily 22:00-07:00"),
+            ])
+        }
+        control.on(\.listCategories) { _ in
+            CategoryList(categories: [CategoryReport(name: "work", apps: ["mail"])])
+        }
+        context = makeContext(control)
+        model = AppsModel(context)
+    }
+
+    @Test func lockedAppsAreApartFromTheOthersAndAppearOnce() async {
+        await model.load()
+        #expect(model.listed.map(\.id) == ["gone", "mail"])
+        #expect(model.others.map(\.id) == ["chess", "firefox"])
+        #expect(
+            model.listed.map(\.stateText) == [
+                "Locked now · block daily 22:00-07:00", "Unlocked until 13:01 · own passcode · work",
+            ])
+        #expect(model.grants.contains { $0.grant.seconds == 600 && $0.title == "10 minutes" })
+    }
+
+    @Test func aSearchFindsNamesAndIdsWithAllWords() async {
+        await model.load()
+        model.search = "FIRE"
+        #expect(model.listed.isEmpty && model.others.map(\.id) == ["firefox"])
+        model.search = "mail chess"
+        #expect(model.findsNothing)
+        model.search = ""
+        #expect(model.listed.count == 2 && model.others.count == 2)
+    }
+
+    @Test func anAddedAppIsAnnouncedWithTheDaemonsName() async throws {
+        control.on(\.addApp) { request in
+            try FakeControl.requireToken(request)
+            return AppsChanged(apps: [app("firefox", "Firefox ESR")])
+        }
+        await model.load()
+        async let done: Void = model.add("firefox")
+        await answer(context.prompt)
+        await done
+        #expect(context.announcement == "Firefox ESR is locked.")
+        #expect(try control.requests(.addApp).map { try $0.body(as: AddAppRequest.self).app } == ["firefox"])
+    }
+
+    @Test func droppedEntriesAreNamedByTheirIdAndProgramsByTheirPath() async throws {
+        control.on(\.addApp) { _ in AppsChanged(apps: []) }
+        async let done: Void = model.add(dropped: ["/usr/share/applications/org.x.Y.desktop", "/opt/x/run"])
+        await answer(context.prompt)
+        await done
+        #expect(
+            try control.requests(.addApp).map { try $0.body(as: AddAppRequest.self).app } == ["org.x.Y", "/opt/x/run"])
+    }
+
+    @Test func aRefusalIsAnnouncedAndTheListIsReadAgain() async {
+        control.on(\.addApp) { _ in throw ControlError(.essential, "The desktop needs this program.") }
+        await model.load()
+        let reads = control.requests(.listApps).count
+        async let done: Void = model.add("chess")
+        await answer(context.prompt)
+        await done
+        #expect(context.announcement == "The desktop needs this program.")
+        #expect(control.requests(.listApps).count == reads + 1)
+    }
+
+    @Test func anAppWithItsOwnPasscodeAsksForEither() async throws {
+        control.on(\.unlock) { _ in AppsChanged(apps: []) }
+        await model.load()
+        async let done: Void = model.unlock("mail", GrantRequest(.untilLocked))
+        await eventually("it asks") { context.prompt.question != nil }
+        #expect(context.prompt.question?.explanation == "Enter its own passcode, or the owner's.")
+        await answer(context.prompt)
+        await done
+        let request = try #require(control.requests(.unlock).first).body(as: UnlockRequest.self)
+        #expect(request.apps == ["mail"] && request.grant.kind == .untilLocked)
+    }
+
+    @Test func aCategoryKeepsItsOtherApps() async throws {
+        control.on(\.setCategory) { _ in CategoryReport(name: "work", apps: []) }
+        await model.load()
+        async let done: Void = model.setCategory("work", of: "gone", contains: true)
+        await answer(context.prompt)
+        await done
+        let request = try #require(control.requests(.setCategory).first)
+        #expect(try request.body(as: SetCategoryRequest.self).apps == ["mail", "gone"])
+        await model.setCategory("work", of: "mail", contains: true)
+        #expect(control.requests(.setCategory).count == 1)
+    }
+}
+
+struct ScheduleDraftTests {
+    @Test(arguments: [
+        "block mon-fri 22:00-07:00, sat,sun 23:00-09:00", "allow daily 18:00-21:00", "block daily 00:00-24:00",
+    ])
+    func theDaemonsTextIsReadAndWrittenUnchanged(text: String) throws {
+        #expect(try ScheduleDraft(text: text).text() == text)
+    }
+
+    @Test func noScheduleIsAlwaysLocked() throws {
+        #expect(ScheduleDraft(text: nil).kind == .always)
+        #expect(try ScheduleDraft(kind: .always, times: "what?").text() == "")
+    }
+
+    @Test func whatCannotBeReadIsRefusedWithASentence() {
+        for times in ["", "22:00", "noday 10:00-11:00", "mon 25:00-26:00"] {
+            #expect(throws: (any Error).self) { try ScheduleDraft(kind: .block, times: times).text() }
+        }
+    }
+
+    @Test func eachTemplateCanBeSaved() throws {
+        #expect(!ScheduleDraft.templates.isEmpty)
+        for template in ScheduleDraft.templates { #expect(try template.draft.text().contains(":")) }
+    }
+}

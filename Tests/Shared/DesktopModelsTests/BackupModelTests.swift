@@ -1,0 +1,94 @@
+import ControlAPI
+import DesktopModels
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@MainActor
+struct BackupModelTests {
+    private final class Target: BackupTarget {
+        let state = Mutex((bytes: [UInt8](), isFinished: false, isDiscarded: false))
+        let onWrite: @Sendable () async -> Void
+
+        init(onWrite: @escaping @Sendable () async -> Void = {}) { self.onWrite = onWrite }
+
+        func write(_ bytes: [UInt8]) async throws {
+            state.withLock { $0.bytes += bytes }
+            await onWrite()
+        }
+        func finish() async throws { state.withLock { $0.isFinished = true } }
+        func discard() async { state.withLock { $0.isDiscarded = true } }
+    }
+
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let model: BackupModel
+    private let content = [UInt8](repeating: 7, count: ControlRoute.maximumBlobPiece + 5)
+
+    init() {
+        context = makeContext(control)
+        model = BackupModel(context)
+        control.setBlob(content)
+        control.on(\.openVault) { request in
+            try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
+            return VaultStatus(vault: "v", isOpen: true)
+        }
+        let size = UInt64(content.count)
+        control.on(\.exportBackup) { _ in ExportReply(blob: "b", size: size, apps: 1, records: 2, blobs: 0) }
+        control.on(\.removeBlob) { _ in DoneReport() }
+    }
+
+    private func export(to target: Target) async {
+        async let done: Void = model.export(settingsOnly: false) { target }
+        await answer(context.prompt)
+        await done
+    }
+
+    @Test func aBackupIsWrittenWholeAndItsBlobRemoved() async {
+        let target = Target()
+        await export(to: target)
+        #expect(target.state.withLock { $0.bytes == content && $0.isFinished && !$0.isDiscarded })
+        #expect(model.outcome == "Exported 1 app and 2 sealed items." && model.progress == nil)
+        #expect(control.requests(.removeBlob).map(\.parameter) == ["b"])
+    }
+
+    @Test func aCancelledExportLeavesNothing() async {
+        let target = Target { [model] in await model.cancel() }
+        await export(to: target)
+        #expect(target.state.withLock { $0.isDiscarded && !$0.isFinished })
+        #expect(model.outcome.isEmpty && model.progress == nil && context.announcements == 0)
+        #expect(control.requests(.removeBlob).count == 1)
+    }
+
+    @Test func aTruncatedBackupIsNoBackup() async {
+        control.setBlob(Array(content.prefix(100)))
+        let target = Target()
+        await export(to: target)
+        #expect(target.state.withLock { $0.isDiscarded && !$0.isFinished })
+        #expect(context.announcement == "The backup ended before its end. Export it again.")
+    }
+}
+
+@MainActor
+struct IntrudersModelTests {
+    @Test func aPhotoIsInMemoryOnlyWhileItIsShown() async {
+        let control = FakeControl()
+        let photo = IntruderReport(id: "p", time: TestClock.start, app: "f", user: nil, failures: 3, size: 2)
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.listIntruders) { _ in IntruderList(intruders: [photo]) }
+        control.on(\.listApps) { _ in AppList(apps: [app("f", "Firefox")]) }
+        control.on(\.readIntruder) { _ in IntruderPhoto(intruder: photo, photo: .init([1, 2])) }
+        let context = makeContext(control)
+        let vault = VaultModel(context)
+        let model = IntrudersModel(context, vault)
+        await vault.refresh()
+        await model.load()
+        #expect(model.items.map(\.detail) == ["After 3 wrong passcodes for Firefox"])
+        await model.open("p")
+        #expect(model.photo == [1, 2])
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
+        await vault.refresh()
+        #expect(model.photo == nil && model.shown == nil && model.items.isEmpty)
+    }
+}

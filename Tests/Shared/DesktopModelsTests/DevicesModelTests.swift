@@ -1,0 +1,110 @@
+import ControlAPI
+import DesktopModels
+import HubAPI
+import TestSupport
+import Testing
+
+@MainActor
+struct DevicesModelTests {
+    private let control = FakeControl()
+    private let clock = TestClock()
+    private let context: DesktopContext
+    private let model: DevicesModel
+
+    init() {
+        control.acceptPasscode()
+        control.on(\.hubStatus) { _ in
+            HubStatus(
+                url: "https://hub.example", household: "h", device: "d", connected: true, lastSync: nil, records: 0,
+                waiting: 0, problem: nil, refused: 0, misbehaviour: [], conflicts: 0, revoking: nil)
+        }
+        control.on(\.listDevices) { _ in
+            DeviceList(devices: [
+                DeviceReport(id: "d", name: "den", role: .computer, isThisComputer: true),
+                DeviceReport(
+                    id: "p", name: "Ann's phone", role: .companion, isThisComputer: false, lastSeen: TestClock.start,
+                    hasPush: true),
+            ])
+        }
+        context = makeContext(control, clock)
+        model = DevicesModel(context)
+    }
+
+    @Test func devicesAreListedWithWhatTheHubReports() async {
+        await model.load()
+        #expect(model.hasHub && model.problem.isEmpty)
+        #expect(model.devices.map(\.detail) == ["This computer", "Companion · last seen 13:00 · gets notifications"])
+    }
+
+    @Test func aUserWhoNeverEnteredThePasscodeSeesWhyAndCanEnterIt() async {
+        let devices = DeviceList(devices: [])
+        control.on(\.listDevices) { request in
+            try FakeControl.requireToken(request)
+            return devices
+        }
+        await model.load()
+        #expect(model.problem == "Open a session first." && model.devices.isEmpty)
+        async let done: Void = model.showDevices()
+        await answer(context.prompt)
+        await done
+        #expect(model.problem.isEmpty)
+    }
+
+    @Test func aRevocationSendsSessionAndPasscodeAfterOneQuestion() async throws {
+        control.on(\.revokeDevice) { request in
+            try FakeControl.requireToken(request)
+            try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
+            return DoneReport(notes: ["It is revoked."])
+        }
+        await model.load()
+        async let done: Void = model.revoke("p")
+        await answer(context.prompt, "wrong")
+        #expect(context.prompt.refusals == 1 && control.requests(.revokeDevice).isEmpty)
+        await answer(context.prompt)
+        await done
+        #expect(control.requests(.revokeDevice).map(\.parameter) == ["p"])
+        #expect(context.announcement == "It is revoked.")
+    }
+
+    @Test func aPhoneIsAdmittedOnlyAfterItsWordsWereConfirmed() async {
+        control.on(\.makePairing) { request in
+            try FakeControl.requireToken(request)
+            return PairingReport(id: "i", state: .waiting, link: "https://hub.example/#secret", expiresInSeconds: 300)
+        }
+        control.on(\.pairing) { _ in
+            PairingReport(
+                id: "i", state: .joined, expiresInSeconds: 290, name: "Phone", words: ["one", "two", "three"])
+        }
+        control.on(\.confirmPairing) { request in
+            try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
+            return DeviceReport(id: "p", name: "Phone", role: .companion, isThisComputer: false)
+        }
+        async let started: Void = model.pairing.start()
+        await answer(context.prompt)
+        await started
+        await eventually("it joins") { model.pairing.state == .joined(name: "Phone", words: "one two three") }
+        #expect(control.requests(.confirmPairing).isEmpty)
+        async let confirmed: Void = model.pairing.confirm()
+        await answer(context.prompt)
+        await confirmed
+        #expect(model.pairing.state == .paired(name: "Phone"))
+    }
+
+    @Test func aCancelledPairingIsWithdrawn() async {
+        control.on(\.makePairing) { _ in
+            PairingReport(id: "i", state: .waiting, link: "https://hub.example/#secret", expiresInSeconds: 300)
+        }
+        control.on(\.pairing) { _ in
+            try await Task.sleep(for: .seconds(3_600))
+            throw CancellationError()
+        }
+        control.on(\.endPairing) { _ in DoneReport() }
+        async let started: Void = model.pairing.start()
+        await answer(context.prompt)
+        await started
+        #expect(model.pairing.state == .waiting(link: "https://hub.example/#secret"))
+        await model.pairing.cancel()
+        #expect(model.pairing.state == .idle)
+        #expect(control.requests(.endPairing).map(\.parameter) == ["i"])
+    }
+}

@@ -1,0 +1,116 @@
+import ControlAPI
+import DesktopModels
+import TestSupport
+import Testing
+
+@MainActor
+struct NotesModelTests {
+    private let control = FakeControl()
+    private let clock = TestClock()
+    private let context: DesktopContext
+    private let vault: VaultModel
+    private let model: NotesModel
+
+    init() {
+        context = makeContext(control, clock)
+        vault = VaultModel(context)
+        model = NotesModel(context, vault)
+        control.on(\.openVault) { request in
+            try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
+            return VaultStatus(vault: "v", isOpen: true)
+        }
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.listNotes) { _ in NoteList(notes: [Self.note("n", version: "1")]) }
+        control.on(\.readNote) { _ in NoteContent(note: Self.note("n", version: "1"), body: "words") }
+        control.on(\.changeNote) { _ in NoteSaved(note: Self.note("n", version: "2")) }
+        control.on(\.addNote) { _ in NoteSaved(note: Self.note("new", version: "1")) }
+    }
+
+    private nonisolated static func note(_ id: String, version: String) -> NoteReport {
+        NoteReport(
+            id: id, title: "Bank", created: TestClock.start, modified: TestClock.start, revision: 1, version: version,
+            size: 5)
+    }
+
+    private func openVault() async {
+        async let done: Void = vault.open()
+        await answer(context.prompt)
+        await done
+        await model.load()
+    }
+
+    @Test func notesAreReadOnceTheVaultIsOpen() async {
+        #expect(!vault.isOpen)
+        await openVault()
+        #expect(vault.isOpen && model.notes.map(\.id) == ["n"])
+    }
+
+    @Test func aNoteIsSavedAMomentAfterTheLastChange() async throws {
+        await openVault()
+        await model.open("n")
+        #expect(model.body == "words")
+        model.edit(title: "Bank", body: "words and")
+        await eventually("the first delay begins") { clock.sleepers == 1 }
+        model.edit(title: "Bank", body: "words and more")
+        await eventually("the second delay begins") { clock.sleepers == 2 }
+        clock.advance(by: .seconds(1))
+        await eventually("it is saved") { model.saveState == "Saved" }
+        let requests = try control.requests(.changeNote).map { try $0.body(as: NoteRequest.self) }
+        #expect(requests.map(\.body) == ["words and more"])
+        #expect(requests.map(\.replaces) == ["1"])
+        #expect(model.current?.version == "2")
+    }
+
+    @Test func anotherNoteIsOpenedOnlyAfterThisOneWasSaved() async throws {
+        await openVault()
+        await model.startNew()
+        model.edit(title: "", body: "First line\nsecond")
+        await model.open("n")
+        let added = try #require(control.requests(.addNote).first).body(as: NoteRequest.self)
+        #expect(added.title == "First line" && added.body == "First line\nsecond")
+        #expect(model.current?.id == "n")
+    }
+
+    @Test func anUnsavedNoteStaysOpenWhenItCannotBeSaved() async {
+        await openVault()
+        await model.open("n")
+        control.on(\.changeNote) { _ in throw ControlError(.failed, "The disk is full.") }
+        model.edit(title: "Bank", body: "important")
+        await model.finishEditing()
+        #expect(model.isEditing && model.body == "important" && model.saveState == "Not saved")
+        #expect(context.announcement == "The disk is full.")
+    }
+
+    @Test func nothingWithoutAChangeIsSaved() async {
+        await openVault()
+        await model.open("n")
+        await model.finishEditing()
+        #expect(control.requests(.changeNote).isEmpty && !model.isEditing)
+    }
+
+    @Test func aLockedVaultLeavesNothingInTheWindow() async {
+        await openVault()
+        await model.open("n")
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
+        await vault.refresh()
+        #expect(model.notes.isEmpty && model.title.isEmpty && model.body.isEmpty && !model.isEditing)
+        #expect(model.current == nil)
+    }
+
+    @Test func aRefusalBecauseTheVaultIsLockedShowsTheLock() async {
+        await openVault()
+        control.on(\.readNote) { _ in throw ControlError(.vaultLocked, "The vault is locked.") }
+        await model.open("n")
+        #expect(!vault.isOpen && model.notes.isEmpty)
+        #expect(context.announcements == 0)
+    }
+
+    @Test func onlyTheVersionThatIsShownIsRemoved() async {
+        await openVault()
+        await model.open("n")
+        control.on(\.removeNote) { _ in throw ControlError(.busy, "The note has changed.") }
+        await model.removeCurrent()
+        #expect(control.requests(.removeNote).map { $0.query["version"] } == ["1"])
+        #expect(model.isEditing && context.announcement == "The note has changed.")
+    }
+}

@@ -1,0 +1,106 @@
+import ControlAPI
+import DesktopModels
+import TestSupport
+import Testing
+
+@MainActor
+struct OverviewModelTests {
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let model: OverviewModel
+
+    init() {
+        control.acceptPasscode()
+        context = makeContext(control)
+        model = OverviewModel(context)
+    }
+
+    private func show(_ report: StatusReport, _ apps: [AppReport] = [app("a", "A")]) async {
+        control.on(\.status) { _ in report }
+        control.on(\.listApps) { _ in AppList(apps: apps) }
+        await model.refresh()
+    }
+
+    @Test func aProtectedComputerIsOneSentence() async {
+        await show(status(locked: 1, unlocked: 1))
+        #expect(model.summary.level == .good)
+        #expect(model.summary.title == "Protected")
+        #expect(model.summary.detail.hasPrefix("1 app locked, 1 unlocked now."))
+        #expect(model.problems.isEmpty && model.waiting.isEmpty)
+    }
+
+    @Test(arguments: [
+        (status(isSetUp: false, locked: 0), Remedy.setUp), (status(locked: 0), .chooseApps),
+        (status(monitoring: MonitoringState(isOn: false)), .turnMonitoringOn), (status(.gateAway), nil),
+    ])
+    func anUnprotectedComputerHasItsRemedy(report: StatusReport, remedy: Remedy?) async {
+        await show(report)
+        #expect(model.summary.level == .off)
+        #expect(model.summary.remedy == remedy)
+    }
+
+    @Test func theWeakModeIsNeverShownAsProtected() async {
+        await show(status(.weak, degraded: ["Weak mode: no permission."]))
+        #expect(model.summary.level == .incomplete)
+        #expect(model.problems.map(\.sentence) == ["Weak mode: no permission."])
+    }
+
+    @Test func aMissingPrompterIsOneProblemThatCanBeFixed() async {
+        await show(
+            status(
+                degraded: ["No prompter is connected for you: launches of your locked apps are denied."],
+                prompter: false))
+        #expect(model.problems.map(\.remedy) == [.startPrompter])
+    }
+
+    @Test func openAppsHaveTheTimeUntilWhenTheyAreOpen() async {
+        await show(
+            status(unlocked: 3),
+            [
+                app("a", "A", .unlocked, seconds: 300), app("b", "B", .unlocked), app("c", "C", .outsideSchedule),
+                app("d", "D"),
+            ])
+        // 12:00 UTC is 13:00 here.
+        #expect(model.openApps.map(\.until) == ["Until 13:05", "Until it is locked", "By its schedule"])
+        #expect(model.openApps.map(\.canLock) == [true, true, false])
+    }
+
+    @Test func waitingLaunchesHaveTheTimeThatIsLeft() async {
+        await show(status(waiting: 2))
+        #expect(
+            model.waiting
+                == "2 launches wait for the passcode. Without an answer the first is denied in 20 seconds.")
+    }
+
+    @Test func aStoppedDaemonIsNotShownAsProtected() async {
+        await show(status())
+        control.on(\.status) { _ in throw DaemonUnreachable(isStopped: true, sentence: "Nothing answers.") }
+        await model.refresh()
+        #expect(model.summary.level == .off)
+        #expect(model.summary.title == "AppLocker is not running")
+        #expect(model.summary.detail == "Nothing answers.")
+    }
+
+    @Test func lockingEverythingNeedsNoPasscode() async throws {
+        control.on(\.lock) { _ in AppsChanged(apps: []) }
+        await show(status())
+        await model.lockAll()
+        #expect(try control.requests(.lock).map { try $0.body(as: LockRequest.self).all } == [true])
+        #expect(context.announcement == "All apps are locked.")
+        #expect(context.prompt.question == nil)
+    }
+
+    @Test func unlockingEverythingSendsThePasscodeWithTheGrant() async throws {
+        control.on(\.unlock) { request in
+            try FakeControl.check(try request.body(as: UnlockRequest.self).passcode)
+            return AppsChanged(apps: [], notes: ["2 apps are unlocked."])
+        }
+        await show(status())
+        async let done: Void = model.unlockAll(GrantRequest(.duration, seconds: 60))
+        await answer(context.prompt)
+        await done
+        let request = try #require(control.requests(.unlock).first).body(as: UnlockRequest.self)
+        #expect(request.all && request.grant == GrantRequest(.duration, seconds: 60))
+        #expect(context.announcement == "2 apps are unlocked.")
+    }
+}

@@ -1,0 +1,92 @@
+import ControlAPI
+import DesktopModels
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@MainActor
+struct SettingsModelTests {
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let model: SettingsModel
+
+    init() {
+        control.acceptPasscode()
+        control.on(\.status) { _ in status() }
+        control.on(\.settings) { _ in
+            SettingsReport(promptTimeoutSeconds: 45, defaultGrantSeconds: 300, holdsRoot: true)
+        }
+        context = makeContext(control)
+        model = SettingsModel(context)
+    }
+
+    @Test func aValueThatIsNotUsualIsAChoiceOfItsOwn() async {
+        await model.load()
+        let choices = model.choices(.promptTimeout)
+        #expect(choices?.titles[choices?.selected ?? 0] == "45 seconds")
+        #expect(choices?.values == [15, 30, 45, 60, 120, 300])
+    }
+
+    @Test func eachSettingChangesItsOwnFieldAlone() async throws {
+        await model.load()
+        control.on(\.changeSettings) { request in
+            try FakeControl.requireToken(request)
+            var report = SettingsReport(promptTimeoutSeconds: 45, defaultGrantSeconds: 300, holdsRoot: true)
+            report.alertDays = try request.body(as: ChangeSettingsRequest.self).alertDays ?? report.alertDays
+            return report
+        }
+        async let first: Void = model.set(.alertDays, to: 90)
+        await answer(context.prompt)
+        await first
+        #expect(model.report?.alertDays == 90)
+        for setting in NumberSetting.allCases where setting != .alertDays { await model.set(setting, to: 7_777) }
+        for setting in SwitchSetting.allCases { await model.set(setting, to: !model.isOn(setting)) }
+        let keys = try control.requests(.changeSettings).map { request in
+            try #require(JSONSerialization.jsonObject(with: request.body) as? [String: Any]).keys.sorted()
+        }
+        #expect(Set(keys.flatMap { $0 }).count == 11 && keys.allSatisfy { $0.count == 1 })
+        #expect(control.requests(.openSession).count == 1)
+    }
+
+    @Test func aRefusedChangeReturnsToWhatIsSet() async {
+        await model.load()
+        control.on(\.changeSettings) { _ in throw ControlError(.badRequest, "Out of range.") }
+        async let done: Void = model.set(.inactivity, to: 60)
+        await answer(context.prompt)
+        await done
+        #expect(model.refusals == 1 && model.report?.inactivitySeconds == 600)
+        #expect(context.announcement == "Out of range.")
+    }
+
+    @Test func aChangedPasscodeEndsTheSession() async throws {
+        await model.load()
+        async let opened = context.session.open()
+        await answer(context.prompt)
+        _ = try await opened
+        control.on(\.changePasscode) { request in
+            try FakeControl.check(try request.body(as: ChangePasscodeRequest.self).old)
+            return DoneReport()
+        }
+        #expect(await !model.changePasscode(from: "wrong", to: "new one"))
+        #expect(context.announcement == "This passcode is wrong.")
+        #expect(context.session.token != nil)
+        #expect(await model.changePasscode(from: FakeControl.passcode, to: "new one"))
+        #expect(context.session.token == nil)
+    }
+}
+
+struct PasscodeStrengthTests {
+    @Test(arguments: [
+        ("", false), ("abc", false), ("1234", true), ("k7x!", true), ("correct horse battery", true),
+        ("a\u{0}bcd", false),
+    ])
+    func onlyWhatTheDaemonAcceptsIsAccepted(passcode: String, isAccepted: Bool) {
+        #expect(PasscodeStrength(passcode).isAccepted == isAccepted)
+    }
+
+    @Test func aLongerPasscodeIsStronger() {
+        let fractions = ["abc", "1234", "k7x!", "k7x!qp3z", "k7x!qp3zm9w#"].map { PasscodeStrength($0).fraction }
+        #expect(fractions == fractions.sorted() && Set(fractions).count == 5)
+    }
+}
