@@ -242,11 +242,12 @@ if hasDesktop {
         "DesktopSession", in: .desktop,
         ["BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DBus", "ProcessHardening", "CXss", argumentParser],
         tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
+    targets += module("GtkSupport", in: .desktop, ["ProcessHardening", "CGtk4"])
     targets += module(
         "UnlockPrompt", in: .desktop,
         [
-            "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DesktopSession", "ProcessHardening", "QRCode",
-            "CGtk4", "CLinux", argumentParser,
+            "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DesktopSession", "GtkSupport",
+            "ProcessHardening", "QRCode", "CGtk4", "CLinux", argumentParser,
         ],
         tests: ["ControlAPI", "DesktopSession", "LocalControl", "applocker-prompt"])
     targets += program("applocker-agent", in: .desktop, ["DesktopSession"])

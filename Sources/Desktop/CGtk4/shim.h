@@ -1,6 +1,7 @@
 #pragma once
 // GTK 4 for Swift, and what Swift cannot import from it: macros and variadic functions. Everything here runs on the
 // thread that runs GTK.
+#include <gio/gdesktopappinfo.h>
 #include <glib-unix.h>
 #include <gtk/gtk.h>
 #include <sys/prctl.h>

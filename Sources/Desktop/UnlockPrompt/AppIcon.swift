@@ -1,4 +1,5 @@
 import CGtk4
+import GtkSupport
 
 /// The app's icon with AppLocker's padlock in its corner. An app without an icon gets a tile with its first letter.
 @MainActor

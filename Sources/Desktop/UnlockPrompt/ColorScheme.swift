@@ -1,5 +1,6 @@
 import CGtk4
 import Glibc
+import GtkSupport
 
 /// Loads the style sheet and follows the desktop's colour scheme: dark, light or high contrast.
 ///

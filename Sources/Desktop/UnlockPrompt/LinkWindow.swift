@@ -1,6 +1,7 @@
 import CGtk4
 import DesktopSession
 import Foundation
+import GtkSupport
 import QRCode
 
 /// `applocker-prompt --link-fd`: shows a link as a QR code in a window of its own, for a phone's camera. The window

@@ -1,6 +1,7 @@
 import CGtk4
 import DesktopSession
 import Foundation
+import GtkSupport
 
 /// `applocker-prompt --photo-fd`: shows one picture from memory in a window. The process ends with the window.
 @MainActor

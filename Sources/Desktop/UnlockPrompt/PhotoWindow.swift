@@ -1,5 +1,6 @@
 import CGtk4
 import Glibc
+import GtkSupport
 
 /// A photo, as large as the window allows, with a caption. Escape closes it and ends the process.
 @MainActor

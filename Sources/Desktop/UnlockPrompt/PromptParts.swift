@@ -1,4 +1,5 @@
 import CGtk4
+import GtkSupport
 
 /// The window's widgets and their layout. They live as long as the process.
 @MainActor

@@ -1,6 +1,7 @@
 import CGtk4
 import DesktopSession
 import Foundation
+import GtkSupport
 import LocalControl
 import ProcessHardening
 

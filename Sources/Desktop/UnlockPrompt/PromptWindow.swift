@@ -1,5 +1,6 @@
 import CGtk4
 import ControlAPI
+import GtkSupport
 
 /// The window that asks for the passcode. It is created once and kept hidden, so that it appears without delay; it
 /// draws `PromptScene`s and reports the user's input.

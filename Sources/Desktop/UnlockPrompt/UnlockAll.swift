@@ -2,6 +2,7 @@ import CGtk4
 import ControlAPI
 import DesktopSession
 import Foundation
+import GtkSupport
 import LocalControl
 
 /// `applocker-prompt --unlock-all`: asks for the passcode once in a window, and every app is unlocked. It decides
