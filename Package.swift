@@ -8,6 +8,10 @@ let hasDesktop = ["gtk-4.0/gtk/gtk.h", "X11/extensions/scrnsaver.h"].allSatisfy 
     FileManager.default.fileExists(atPath: "/usr/include/" + $0)
 }
 
+/// The window needs libadwaita beside them.
+let hasAdwaita =
+    hasDesktop && FileManager.default.fileExists(atPath: "/usr/include/libadwaita-1/adwaita.h")
+
 #if os(Linux)
     let isLinux = true
 #else
@@ -252,6 +256,28 @@ if hasDesktop {
         tests: ["ControlAPI", "DesktopSession", "LocalControl", "applocker-prompt"])
     targets += program("applocker-agent", in: .desktop, ["DesktopSession"])
     targets += program("applocker-prompt", in: .desktop, ["UnlockPrompt"])
+}
+
+if hasAdwaita {
+    targets += systemLibrary(
+        "CAdwaita", in: .desktop, pkgConfig: "libadwaita-1 gtk4 gio-unix-2.0 x11", package: "libadwaita-1-dev")
+    // The screens, embedded by clang's #embed.
+    targets.append(
+        .target(
+            name: "CWindowTemplates", dependencies: ["CGtk4", "CAdwaita"],
+            path: Area.desktop.sources("CWindowTemplates"), exclude: ["blueprints", "ui", "style.css"],
+            cSettings: [.unsafeFlags(["-std=gnu2x", "-Wall", "-Wextra", "-Werror"])]))
+    targets += module(
+        "DesktopWindow", in: .desktop,
+        [
+            "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "LocalControl", "DesktopSession",
+            "GtkSupport", "ProcessHardening", "QRCode", "CGtk4", "CAdwaita", "CWindowTemplates", argumentParser,
+        ],
+        tests: [
+            "ControlAPI", "LocalControl", "applocker", "applockerd", "applocker-gate", "applocker-hub",
+            "applocker-desktop",
+        ])
+    targets += program("applocker-desktop", in: .desktop, ["DesktopWindow"])
 }
 
 // MARK: CLI: everything a person or a script can do

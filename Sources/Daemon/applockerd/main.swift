@@ -63,7 +63,7 @@ func run() async throws {
     let ownFiles =
         [
             "applocker", "applockerd", "applocker-gate", "applocker-picture", "applocker-prompt", "applocker-agent",
-            "applocker-hub",
+            "applocker-desktop", "applocker-hub",
         ].map {
             "\(ownDirectory)/\($0)"
         } + runtime.map { "\(ownDirectory)/swift/\($0)" }

@@ -2,15 +2,16 @@ import ControlAPI
 import Foundation
 import LocalControl
 
-/// The programs that the agent starts for the user: AppLocker's windows, and a terminal for what has no window.
-struct SessionPrograms: Sendable {
+/// The programs that agent and window start for the user: AppLocker's windows, and a terminal for what has no window.
+public struct SessionPrograms: Sendable {
     let environment: [String: String]
     /// Passed on, so that all programs use the same AppLocker.
     let socket: String?
-    private let directory: String
+    /// Of AppLocker's programs.
+    public let directory: String
 
     /// - Parameter directory: of AppLocker's other programs; that of this program by default.
-    init(environment: [String: String], socket: String?, directory: String? = nil) {
+    public init(environment: [String: String], socket: String?, directory: String? = nil) {
         self.environment = environment
         self.socket = socket
         self.directory = directory ?? Self.ownDirectory
@@ -23,7 +24,7 @@ struct SessionPrograms: Sendable {
 
     /// The directory of icons that the desktop doesn't have: in the source tree of a build. Empty if AppLocker is
     /// installed, with its icons.
-    var iconDirectory: String {
+    public var iconDirectory: String {
         let tree = URL(fileURLWithPath: directory + "/../../../Packaging/icons").standardizedFileURL.path
         return access(tree + "/applocker-locked-symbolic.svg", R_OK) == 0 ? tree : ""
     }
@@ -42,6 +43,19 @@ struct SessionPrograms: Sendable {
     var means: TrayState.Means {
         let hasTerminal = terminal != nil && commandLine != nil
         return TrayState.Means(canUnlock: prompt != nil || hasTerminal, canStop: hasTerminal)
+    }
+
+    /// Starts the prompter, which runs once in each session.
+    public func startPrompter() throws { try start("applocker-prompt") }
+
+    /// Starts the agent, which runs once in each session.
+    public func startAgent() throws { try start("applocker-agent") }
+
+    private func start(_ name: String) throws {
+        guard let program = own(name) else {
+            throw ControlError(.failed, "\(name) is not installed beside this program.")
+        }
+        try start(program, socket.map { ["--socket", $0] } ?? [])
     }
 
     /// Shows the passcode prompt in a window, or in a terminal if there is no window.
@@ -70,7 +84,7 @@ struct SessionPrograms: Sendable {
             path: encoded(path), directory: encoded(environment["HOME"] ?? "/"),
             arguments: ([path] + arguments).map(encoded),
             environment: environment.sorted { $0.key < $1.key }.map { encoded("\($0.key)=\($0.value)") })
-        try execRequest.start { StandardError.write("applocker-agent: \($0)\n") }
+        try execRequest.start { StandardError.write("AppLocker: \($0)\n") }
     }
 
     private func own(_ name: String) -> String? { Self.executable("\(directory)/\(name)") ?? program(name) }

@@ -1,0 +1,119 @@
+import CAdwaita
+import CGtk4
+import DesktopModels
+import Foundation
+import GtkSupport
+
+/// The activity log with filters, a chart and its proof.
+@MainActor
+final class ActivityPage: Page {
+    private static let template = Template("activity-page", of: adw_bin_get_type())
+    private static let barTemplate = Template("bar", of: gtk_box_get_type())
+
+    private let screen = ActivityPage.template.make()
+    private let model: ActivityModel
+    private let events: RowList<ActivityItem>
+    private var shownBars: [ActivityBar] = []
+    private var isUpdating = false
+
+    var widget: Widget { screen.widget }
+    var search: Widget? { screen["search"] }
+
+    /// - Parameter announce: shows a sentence for a moment.
+    init(_ model: ActivityModel, window: @escaping () -> Widget, announce: @escaping (String) -> Void) {
+        self.model = model
+        events = RowList(screen["events"]) { row, event in
+            row.show(
+                title: event.sentence,
+                subtitle: [event.dayHeading, event.time].compactMap { $0 }.joined(separator: " · "))
+            row.showSymbol(Self.symbol(event))
+        }
+        Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
+            model.filter.search = screen["search"].text
+        }
+        screen["group"].setDropDownChoices(EventGroup.allCases.map(\.title), selected: 0)
+        for name in ["group", "app", "person", "day"] {
+            Signals.connectChange(screen[name].raw, "notify::selected") { [unowned self] in choose() }
+        }
+        Signals.connect(screen["more"].raw, "clicked") { model.showMore() }
+        Signals.connect(screen["verify"].raw, "clicked") { Task { await model.verify() } }
+        Signals.connect(screen["save"].raw, "clicked") {
+            Dialogs.save("Save activity", name: "applocker-activity.csv", parent: window()) { path in
+                do {
+                    try Data(model.table().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+                    announce("Saved.")
+                } catch {
+                    announce("The table can't be written to \(path): \(error.localizedDescription)")
+                }
+            }
+        }
+        observe { [unowned self] in update() }
+    }
+
+    func open() async { await model.load() }
+    func refresh() async { await model.refresh() }
+
+    private func choose() {
+        guard !isUpdating else { return }
+        var filter = model.filter
+        filter.group = EventGroup(rawValue: screen["group"].selectedDropDown) ?? .all
+        filter.app = chosen(screen["app"], model.apps)
+        filter.user = chosen(screen["person"], model.users)
+        filter.day = chosen(screen["day"], model.days)
+        model.filter = filter
+    }
+
+    private func chosen<Value>(_ list: Widget, _ choices: [FilterChoice<Value>]) -> Value? {
+        choices.indices.contains(list.selectedDropDown) ? choices[list.selectedDropDown].value : nil
+    }
+
+    private func update() {
+        isUpdating = true
+        defer { isUpdating = false }
+        show(model.apps, model.filter.app, "app")
+        show(model.users, model.filter.user, "person")
+        show(model.days, model.filter.day, "day")
+        events.update(model.items)
+        screen["nothing"].setVisible(model.items.isEmpty)
+        screen["more"].setVisible(model.hasMore)
+        if !model.verification.isEmpty {
+            screen["verify_row"].setRowSubtitle(model.verification)
+            screen["verify_row"].addStyle("error", if: !model.isWhole)
+        }
+        show(model.bars)
+    }
+
+    private func show<Value>(_ choices: [FilterChoice<Value>], _ value: Value?, _ name: String) {
+        guard !choices.isEmpty else { return }
+        screen[name].setDropDownChoices(
+            choices.map(\.title), selected: choices.firstIndex { $0.value == value } ?? 0)
+    }
+
+    private func show(_ bars: [ActivityBar]) {
+        screen["chart_group"].setVisible(!bars.isEmpty)
+        guard bars != shownBars else { return }
+        shownBars = bars
+        let chart = screen["chart"]
+        while let bar = gtk_widget_get_first_child(chart) { gtk_box_remove(chart.cast(to: GtkBox.self), bar) }
+        for bar in bars {
+            let part = Self.barTemplate.make()
+            part["name"].setText(bar.name)
+            part["detail"].setText(bar.detail)
+            gtk_level_bar_set_value(part["bar"].opaque, bar.fraction)
+            gtk_box_append(chart.cast(to: GtkBox.self), part.widget)
+        }
+    }
+
+    private static func symbol(_ event: ActivityItem) -> String {
+        if event.isWarning { return "dialog-warning-symbolic" }
+        return switch event.group {
+        case .all, .protection: "security-high-symbolic"
+        case .launches: "media-playback-start-symbolic"
+        case .passcodes: "dialog-password-symbolic"
+        case .locking: "changes-prevent-symbolic"
+        case .changes: "document-edit-symbolic"
+        case .photos: "camera-photo-symbolic"
+        case .devices: "phone-symbolic"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import CAdwaita
+import CGtk4
+import ControlAPI
+import DesktopModels
+import GtkSupport
+
+/// The locked apps, and those that can be locked.
+@MainActor
+final class AppsPage: Page {
+    private static let template = Template("apps-page", of: adw_bin_get_type())
+
+    private let screen = AppsPage.template.make()
+    private let model: AppsModel
+    private let listed: RowList<AppItem>
+    private let others: RowList<AppItem>
+
+    var widget: Widget { screen.widget }
+    var search: Widget? { screen["search"] }
+
+    /// - Parameter onDetails: the user chose an app on the list.
+    init(_ model: AppsModel, onDetails: @escaping (AppItem) -> Void) {
+        self.model = model
+        listed = RowList(screen["listed"]) { row, app in
+            row.show(title: app.name, subtitle: app.stateText)
+            row.showIcon(app.icon)
+            let isLocked = app.listed?.state == .locked
+            row.showMenu(
+                isLocked ? "Unlock" : nil, accessible: "Unlock \(app.name)", choices: model.grants.map(\.title))
+            row.showButton(app.listed?.state == .unlocked ? "Lock" : nil, accessible: "Lock \(app.name)")
+            row.setActivatable(true)
+            row.onButton = { Task { await model.lock(app.id) } }
+            row.onChoice = { choice in
+                let grant = model.grants[choice].grant
+                Task { await model.unlock(app.id, grant) }
+            }
+            row.onActivate = { onDetails(app) }
+        }
+        others = RowList(screen["others"]) { row, app in
+            row.show(title: app.name)
+            row.showIcon(app.icon)
+            row.showButton("Lock", accessible: "Lock \(app.name)")
+            row.onButton = { Task { await model.add(app.id) } }
+        }
+        Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
+            model.search = screen["search"].text
+        }
+        acceptDrops()
+        observe { [unowned self] in update() }
+    }
+
+    func open() async { await model.load() }
+    func refresh() async { await model.refresh() }
+
+    private func update() {
+        listed.update(model.listed)
+        others.update(model.others)
+        screen["none_listed"].setVisible(model.listed.isEmpty && model.search.isEmpty)
+        screen["listed_group"].setVisible(!model.listed.isEmpty || model.search.isEmpty)
+        screen["others_group"].setVisible(!model.others.isEmpty)
+        screen["nothing"].setVisible(model.findsNothing)
+        screen["loading"].setVisible(model.isLoading)
+        gtk_spinner_set_spinning(screen["loading"].opaque, model.isLoading ? 1 : 0)
+    }
+
+    private func acceptDrops() {
+        let target = gtk_drop_target_new(gdk_file_list_get_type(), GDK_ACTION_COPY)!
+        Signals.connectDrop(target) { [unowned self] value in
+            guard let value, let list = g_value_get_boxed(value) else { return false }
+            var paths: [String] = []
+            var files = gdk_file_list_get_files(OpaquePointer(list))
+            while let file = files {
+                if let path = g_file_get_path(OpaquePointer(file.pointee.data)) {
+                    paths.append(String(cString: path))
+                    g_free(path)
+                }
+                files = file.pointee.next
+            }
+            guard !paths.isEmpty else { return false }
+            Task { await model.add(dropped: paths) }
+            return true
+        }
+        gtk_widget_add_controller(widget, target)
+    }
+}

@@ -1,0 +1,45 @@
+import ControlAPI
+import DesktopModels
+import LocalControl
+
+/// The daemon over its control socket.
+struct DaemonControl: DesktopControl {
+    /// Determined for each request: a restarted daemon may have another state directory.
+    let socketPath: @Sendable () -> String
+
+    private var client: ControlClient { ControlClient(socketPath: socketPath()) }
+
+    func send<Body: Encodable & Sendable, Reply>(
+        _ operation: ControlOperationPath<Body, Reply>, parameter: String?, token: String?, body: Body
+    ) async throws -> Reply {
+        try await translatingErrors { try await client.call(operation, parameter: parameter, token: token, body: body) }
+    }
+
+    func send<Query: ControlQuery, Reply>(
+        _ operation: ControlOperationPath<Query, Reply>, parameter: String?, token: String?, query: Query
+    ) async throws -> Reply {
+        try await translatingErrors {
+            try await client.call(operation, parameter: parameter, query: query, token: token)
+        }
+    }
+
+    func readBlob(_ blob: String, offset: UInt64) async throws -> [UInt8] {
+        try await translatingErrors {
+            try await client.readBlob(blob, offset: offset, length: ControlRoute.maximumBlobPiece)
+        }
+    }
+
+    private func translatingErrors<Reply: Sendable>(_ work: () async throws -> Reply) async throws -> Reply {
+        do {
+            return try await work()
+        } catch let error as ControlClientError {
+            switch error {
+            case .notRunning(let path, _):
+                throw DaemonUnreachable(
+                    isStopped: true,
+                    sentence: "Nothing answers on \(path). Start the service applockerd, or run `applocker up`.")
+            case .noAnswer, .notUnderstood: throw DaemonUnreachable(isStopped: false, sentence: "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import CAdwaita
+import CGtk4
+import DesktopModels
+import GtkSupport
+
+/// The intruder photos of the open vault.
+@MainActor
+final class IntrudersPage: Page {
+    private static let template = Template("intruders-page", of: adw_bin_get_type())
+
+    private let screen = IntrudersPage.template.make()
+    private let model: IntrudersModel
+    private let vault: VaultModel
+    private let list: RowList<IntruderItem>
+    private var lock: VaultLock?
+
+    var widget: Widget { lock?.widget ?? screen.widget }
+
+    init(_ model: IntrudersModel, _ vault: VaultModel, window: @escaping () -> Widget) {
+        self.model = model
+        self.vault = vault
+        list = RowList(screen["photos"]) { row, photo in
+            row.show(title: photo.title, subtitle: photo.detail)
+            row.showSymbol("camera-photo-symbolic")
+            row.setActivatable(true)
+            row.onActivate = { Task { await model.open(photo.id) } }
+        }
+        lock = VaultLock(vault, content: screen.widget) { await model.load() }
+        Signals.connect(screen["back"].raw, "clicked") { model.close() }
+        Signals.connect(screen["remove"].raw, "clicked") {
+            guard let shown = model.shown else { return }
+            Dialogs.confirm(
+                "Remove this photo?", "It is removed from all devices.", verb: "_Remove", parent: window()
+            ) { Task { await model.remove(shown.id) } }
+        }
+        observe { [unowned self] in update() }
+    }
+
+    func open() async {
+        await vault.refresh()
+        if vault.isOpen { await model.load() }
+    }
+
+    func refresh() async { await vault.refresh() }
+
+    private func update() {
+        list.update(model.items)
+        screen["nothing"].setVisible(model.items.isEmpty)
+        screen.show(model.photo == nil ? "list" : "photo", in: "stack")
+        guard let shown = model.shown, let photo = model.photo else {
+            return gtk_picture_set_paintable(screen["picture"].opaque, nil)
+        }
+        let caption = "\(shown.title). \(shown.detail)."
+        screen["caption"].setText(caption)
+        gtk_picture_set_alternative_text(screen["picture"].opaque, "Intruder photo. \(caption)")
+        let bytes = g_bytes_new(photo, gsize(photo.count))
+        let texture = gdk_texture_new_from_bytes(bytes, nil)
+        g_bytes_unref(bytes)
+        gtk_picture_set_paintable(screen["picture"].opaque, texture)
+        if let texture {
+            g_object_unref(UnsafeMutableRawPointer(texture))
+        } else {
+            screen["caption"].setText(caption + " The photo is damaged.")
+        }
+    }
+}

@@ -1,0 +1,263 @@
+import CAdwaita
+import CGtk4
+import DesktopModels
+import DesktopSession
+import GtkSupport
+import ProcessHardening
+
+/// The window: pages in a sidebar, the padlock of the management session, and the first run.
+@MainActor
+final class MainWindow {
+    private static let template = Template("window", of: adw_application_window_get_type())
+    private static let rowTemplate = Template("navigation-row", of: gtk_list_box_row_get_type())
+    /// How often a visible page is read again: with the focus, and without.
+    private static let (period, idlePeriod) = (Duration.seconds(2), Duration.seconds(10))
+
+    let screen = MainWindow.template.make()
+    let models: WindowModels
+    private let services: WindowServices
+    private var pages: [(name: String, title: String, page: any Page)] = []
+    private var shown = 0
+    private var firstRun: FirstRunView?
+    private var passcodes: PasscodeDialog?
+    private var details: AppDialog?
+    private var polling: Task<Void, Never>?
+    private var ticking: Task<Void, Never>?
+    private var isClosing = false
+    private let onClose: () -> Void
+    private var shownAnnouncements = 0
+
+    var widget: Widget { screen.widget }
+
+    /// - Parameter onClose: the window was closed and has finished.
+    init(
+        _ application: UnsafeMutablePointer<GtkApplication>, _ models: WindowModels, _ services: WindowServices,
+        onClose: @escaping () -> Void
+    ) {
+        self.onClose = onClose
+        self.models = models
+        self.services = services
+        gtk_window_set_application(widget.window, application)
+        passcodes = PasscodeDialog(models.context.prompt, parent: widget)
+        makePages()
+        connect()
+        observe { [unowned self] in updatePadlock() }
+        observe { [unowned self] in showAnnouncement() }
+        observe { [unowned self] in updateDetails() }
+        screen.show("main", in: "root")
+        show(page: 0)
+        polling = Task { [weak self] in await self?.poll() }
+    }
+
+    func present() {
+        gtk_window_present(widget.window)
+        if firstRun == nil { gtk_widget_grab_focus(screen["navigation"]) }
+    }
+
+    private func makePages() {
+        let window = { [unowned self] in widget }
+        let announce = { [context = models.context] in context.announce($0) }
+        let overview = OverviewPage(models.overview) { [unowned self] in apply($0) }
+        let apps = AppsPage(models.apps) { [unowned self] in showDetails($0) }
+        add("overview", "Overview", "security-high-symbolic", overview)
+        add("apps", "Apps", "view-app-grid-symbolic", apps)
+        add(
+            "activity", "Activity", "document-open-recent-symbolic",
+            ActivityPage(models.activity, window: window, announce: announce))
+        add(
+            "notes", "Notes", "document-edit-symbolic",
+            NotesPage(models.notes, models.vault, models.context, window: window))
+        add(
+            "intruders", "Intruder Photos", "camera-photo-symbolic",
+            IntrudersPage(models.intruders, models.vault, window: window))
+        add("devices", "Devices", "phone-symbolic", DevicesPage(models.devices, window: window))
+        add(
+            "backup", "Backup and Recovery", "drive-harddisk-symbolic",
+            BackupPage(models.backup, models.recovery, window: window, announce: announce))
+        add("settings", "Settings", "preferences-system-symbolic", SettingsPage(models.settings))
+    }
+
+    private func add(_ name: String, _ title: String, _ icon: String, _ page: any Page) {
+        let row = Self.rowTemplate.make()
+        gtk_image_set_from_icon_name(row["icon"].opaque, icon)
+        gtk_label_set_label(row["title"].opaque, title)
+        gtk_list_box_append(screen["navigation"].opaque, row.widget)
+        gtk_stack_add_named(screen["pages"].opaque, page.widget, name)
+        pages.append((name, title, page))
+    }
+
+    private func connect() {
+        Signals.connectWidget(screen["navigation"].raw, "row-activated") { [unowned self] row in
+            guard let row else { return }
+            show(page: Int(gtk_list_box_row_get_index(row.cast(to: GtkListBoxRow.self))))
+        }
+        Signals.connect(screen["back"].raw, "clicked") { [unowned self] in
+            adw_leaflet_navigate(screen["leaflet"].opaque, ADW_NAVIGATION_DIRECTION_BACK)
+        }
+        Signals.connect(screen["padlock"].raw, "clicked") { [context = models.context] in
+            Task {
+                if context.session.token == nil {
+                    await context.attempt { try await context.session.open() }
+                } else {
+                    await context.session.end()
+                }
+            }
+        }
+        Signals.connectCloseRequest(widget) { [unowned self] in close() }
+        addAction("search") { [unowned self] in focusSearch() }
+        addAction("lock-all") { [overview = models.overview] in Task { await overview.lockAll() } }
+        addAction("new-note") { [unowned self] in
+            show(page: pages.firstIndex { $0.name == "notes" } ?? 0)
+            (pages[shown].page as? NotesPage)?.startNew()
+        }
+        addAction("shortcuts") { [unowned self] in Informing.showShortcuts(parent: widget) }
+        addAction("about") { [unowned self] in Informing.showAbout(parent: widget) }
+        for number in pages.indices {
+            addAction("page-\(number + 1)") { [unowned self] in show(page: number) }
+        }
+    }
+
+    private func addAction(_ name: String, _ body: @escaping @MainActor () -> Void) {
+        let action = g_simple_action_new(name, nil)!
+        Signals.connectChange(UnsafeMutableRawPointer(action), "activate", body)
+        g_action_map_add_action(OpaquePointer(widget), action)
+        g_object_unref(UnsafeMutableRawPointer(action))
+    }
+
+    /// The accelerators of all actions.
+    var accelerators: [(action: String, keys: String)] {
+        [
+            ("app.quit", "<Control>q"), ("win.search", "<Control>f"), ("win.lock-all", "<Control>l"),
+            ("win.new-note", "<Control>n"), ("win.shortcuts", "<Control>question"),
+        ] + pages.indices.map { ("win.page-\($0 + 1)", "<Alt>\($0 + 1)") }
+    }
+
+    private func show(page number: Int) {
+        shown = number
+        let (name, title, page) = pages[number]
+        let navigation = screen["navigation"].opaque
+        gtk_list_box_select_row(navigation, gtk_list_box_get_row_at_index(navigation, Int32(number)))
+        screen.show(name, in: "pages")
+        adw_window_title_set_title(screen["page_title"].opaque, title)
+        adw_leaflet_set_visible_child_name(screen["leaflet"].opaque, "content")
+        Task { await page.open() }
+    }
+
+    private func focusSearch() {
+        if let search = firstRun?.search ?? pages[shown].page.search { gtk_widget_grab_focus(search) }
+    }
+
+    /// Saves the note that is edited and ends the session; then the program ends, and with it what it had in memory. The
+    /// desktop starts it again when it is activated.
+    private func close() -> Bool {
+        guard !isClosing else { return true }
+        isClosing = true
+        widget.setVisible(false)
+        polling?.cancel()
+        ticking?.cancel()
+        Task {
+            await models.notes.finishEditing()
+            await models.devices.pairing.cancel()
+            await models.context.session.end()
+            onClose()
+        }
+        return true
+    }
+
+    private func poll() async {
+        while !Task.isCancelled {
+            await models.overview.refresh()
+            if models.overview.isSetUp == false, firstRun == nil { startFirstRun() }
+            if shown > 0, firstRun == nil { await pages[shown].page.refresh() }
+            let isActive = gtk_window_is_active(widget.window) != 0
+            try? await Task.sleep(for: isActive ? Self.period : Self.idlePeriod)
+        }
+    }
+}
+
+// What models announce, and what the user asks for.
+extension MainWindow {
+    private func updatePadlock() {
+        let seconds = models.context.session.secondsLeft
+        let isOpen = seconds != nil
+        gtk_image_set_from_icon_name(
+            screen["padlock_icon"].opaque, isOpen ? "changes-allow-symbolic" : "changes-prevent-symbolic")
+        screen["padlock_time"].setVisible(isOpen)
+        screen["padlock_time"].setText(seconds.map { SpokenDuration.clock(seconds: $0) } ?? "")
+        let words = isOpen ? "End changes without passcode" : "Allow changes for some minutes"
+        gtk_widget_set_tooltip_text(screen["padlock"], words)
+        screen["padlock"].setAccessibleLabel(words)
+        guard isOpen, ticking == nil else { return }
+        ticking = Task { [weak self] in
+            while let session = self?.models.context.session, session.secondsLeft != nil, !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(1))
+                session.refresh()
+            }
+            self?.ticking = nil
+        }
+    }
+
+    private func showAnnouncement() {
+        guard models.context.announcements != shownAnnouncements else { return }
+        shownAnnouncements = models.context.announcements
+        let toast = adw_toast_new(escapedMarkup(ShownLine.plain(models.context.announcement)))
+        adw_toast_overlay_add_toast(screen["toasts"].opaque, toast)
+    }
+
+    private func updateDetails() {
+        _ = (models.apps.listed, models.apps.categories)
+        details?.update()
+    }
+
+    private func showDetails(_ app: AppItem) {
+        guard details == nil else { return }
+        let dialog = AppDialog(app, models.apps, parent: widget)
+        details = dialog
+        dialog.onClose { [weak self] in self?.details = nil }
+    }
+
+    private func apply(_ remedy: Remedy) {
+        switch remedy {
+        case .setUp: startFirstRun()
+        case .chooseApps: show(page: pages.firstIndex { $0.name == "apps" } ?? 0)
+        case .turnMonitoringOn: Task { await models.overview.turnMonitoringOn() }
+        case .startPrompter: start { try services.programs.startPrompter() }
+        case .startAgent: start { try services.programs.startAgent() }
+        }
+    }
+
+    private func start(_ work: () throws -> Void) {
+        do {
+            try services.coreLimit.lifted(work)
+        } catch {
+            models.context.announce(DesktopModels.sentence(error))
+        }
+        Task {
+            // It connects within a moment.
+            try? await Task.sleep(for: .milliseconds(500))
+            await models.overview.refresh()
+        }
+    }
+
+    private func startFirstRun() {
+        let context = models.context
+        let view = FirstRunView(
+            models.firstRun, window: { [unowned self] in widget }, announce: { context.announce($0) },
+            onTrial: { [services] app in
+                Task {
+                    if let problem = await AppLaunch.start(app, services.coreLimit) { context.announce(problem) }
+                }
+            },
+            onFinish: { [unowned self] in endFirstRun() })
+        firstRun = view
+        adw_bin_set_child(screen["first_run"].cast(to: AdwBin.self), view.widget)
+        screen.show("first-run", in: "root")
+        try? services.programs.startPrompter()
+    }
+
+    private func endFirstRun() {
+        screen.show("main", in: "root")
+        firstRun = nil
+        show(page: 0)
+    }
+}

@@ -1,0 +1,91 @@
+import CAdwaita
+import CGtk4
+import DesktopModels
+import GtkSupport
+
+/// Whether this computer is protected, and what is open.
+@MainActor
+final class OverviewPage: Page {
+    private static let template = Template("overview-page", of: adw_bin_get_type())
+
+    private let screen = OverviewPage.template.make()
+    private let model: OverviewModel
+    private let onRemedy: (Remedy) -> Void
+    private let grants = GrantChoice.all(defaultSeconds: 300)
+    private let problems: RowList<ProblemItem>
+    private let openApps: RowList<OpenApp>
+
+    var widget: Widget { screen.widget }
+
+    private struct ProblemItem: Equatable, Identifiable {
+        var problem: ProtectionProblem
+        var id: String { problem.sentence }
+    }
+
+    /// - Parameter onRemedy: the user chose to mend something.
+    init(_ model: OverviewModel, onRemedy: @escaping (Remedy) -> Void) {
+        self.model = model
+        self.onRemedy = onRemedy
+        problems = RowList(screen["problems"]) { row, item in
+            row.show(title: item.problem.sentence)
+            row.showSymbol("dialog-warning-symbolic")
+            row.showButton(item.problem.remedy?.title, accessible: item.problem.remedy.map(Self.accessible) ?? "")
+            row.onButton = { if let remedy = item.problem.remedy { onRemedy(remedy) } }
+        }
+        openApps = RowList(screen["open_apps"]) { row, app in
+            row.show(title: app.name, subtitle: app.until)
+            row.showIcon(app.icon)
+            row.showButton(app.canLock ? "Lock" : nil, accessible: "Lock \(app.name)")
+            row.onButton = { Task { await model.lock(app.id) } }
+        }
+        Signals.connect(screen["lock_all"].raw, "clicked") { Task { await model.lockAll() } }
+        Signals.connect(screen["remedy"].raw, "clicked") { [unowned self] in
+            if let remedy = model.summary.remedy { self.onRemedy(remedy) }
+        }
+        ChoiceMenu.install(on: screen["unlock_all"], grants.map(\.title)) { [unowned self] choice in
+            let grant = grants[choice].grant
+            Task { await model.unlockAll(grant) }
+        }
+        observe { [unowned self] in update() }
+    }
+
+    func open() async { await model.refresh() }
+    func refresh() async { await model.refresh() }
+
+    private func update() {
+        let summary = model.summary
+        screen["summary_title"].setText(summary.title)
+        screen["summary_detail"].setText(summary.detail)
+        let icon =
+            switch summary.level {
+            case .good: "security-high-symbolic"
+            case .incomplete: "security-medium-symbolic"
+            case .off: "security-low-symbolic"
+            }
+        gtk_image_set_from_icon_name(screen["summary_icon"].opaque, icon)
+        screen["summary_icon"].addStyle("good", if: summary.level == .good)
+        screen["summary_icon"].addStyle("incomplete", if: summary.level == .incomplete)
+        screen["summary_icon"].addStyle("off", if: summary.level == .off)
+        screen["remedy"].setVisible(summary.remedy != nil)
+        if let remedy = summary.remedy {
+            screen["remedy"].setButtonLabel(remedy.title)
+        }
+        screen["actions"].setVisible(model.isSetUp == true && model.hasLockedApps)
+        screen["waiting_group"].setVisible(!model.waiting.isEmpty)
+        screen["waiting"].setRowTitle(model.waiting)
+        screen["problems_group"].setVisible(!model.problems.isEmpty)
+        problems.update(model.problems.map { ProblemItem(problem: $0) })
+        screen["open_group"].setVisible(!model.openApps.isEmpty)
+        openApps.update(model.openApps)
+    }
+
+    private static func accessible(_ remedy: Remedy) -> String {
+        switch remedy {
+        case .setUp: "Set up AppLocker"
+        case .chooseApps: "Choose apps"
+        case .turnMonitoringOn: "Turn monitoring on"
+        case .startPrompter: "Start the prompt window"
+        case .startAgent: "Start the agent"
+        }
+    }
+}

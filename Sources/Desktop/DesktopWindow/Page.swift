@@ -1,0 +1,19 @@
+import GtkSupport
+
+/// A page of the window.
+@MainActor
+protocol Page: AnyObject {
+    var widget: Widget { get }
+    /// What Ctrl+F moves to; nil: the page has no search.
+    var search: Widget? { get }
+
+    /// The page became visible.
+    func open() async
+    /// Called every few seconds while the page is visible.
+    func refresh() async
+}
+
+extension Page {
+    var search: Widget? { nil }
+    func refresh() async {}
+}

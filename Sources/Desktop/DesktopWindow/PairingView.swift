@@ -1,0 +1,90 @@
+import CAdwaita
+import CGtk4
+import DesktopModels
+import GtkSupport
+import QRCode
+
+/// Pairs a phone: code, words, confirmation.
+@MainActor
+final class PairingView {
+    private static let template = Template("pairing-view", of: adw_bin_get_type())
+    /// Points of a module's side, and the light border that readers need, in modules.
+    private static let (scale, quietZone) = (5, 4)
+
+    private let screen = PairingView.template.make()
+    private let model: DevicesModel
+    private var shownLink = ""
+
+    var widget: Widget { screen.widget }
+
+    init(_ model: DevicesModel) {
+        self.model = model
+        let pairing = model.pairing
+        Signals.connect(screen["start"].raw, "clicked") { [unowned self] in
+            let address = screen["address"].text
+            Task { await pairing.start(address: address.isEmpty ? nil : address) }
+        }
+        Signals.connect(screen["cancel"].raw, "clicked") { Task { await pairing.cancel() } }
+        Signals.connect(screen["confirm"].raw, "clicked") {
+            Task {
+                await pairing.confirm()
+                await model.load()
+            }
+        }
+        observe { [unowned self] in update() }
+    }
+
+    private func update() {
+        screen["hub"].setText(model.hub)
+        var (message, words, link) = ("", "", "")
+        switch model.pairing.state {
+        case .idle: break
+        case .waiting(let found):
+            link = found
+            message = "Scan this with the phone’s camera within five minutes. No device joins before you confirm it."
+        case .joined(let name, let found):
+            message = "\(name) shows three words. Compare them:"
+            words = found
+        case .paired(let name): message = "\(name) is paired."
+        case .ended(let sentence): message = sentence
+        }
+        let isRunning = !link.isEmpty || !words.isEmpty
+        screen["message"].setText(message)
+        screen["message"].setVisible(!message.isEmpty)
+        screen["words"].setText(words)
+        screen["words"].setVisible(!words.isEmpty)
+        screen["confirm"].setVisible(!words.isEmpty)
+        screen["cancel"].setVisible(isRunning)
+        screen["start"].setVisible(!isRunning && model.hasHub)
+        screen["address"].setVisible(!isRunning && model.hasHub)
+        show(link)
+    }
+
+    private func show(_ link: String) {
+        guard link != shownLink else { return }
+        shownLink = link
+        let texture = link.isEmpty ? nil : (try? QRCode(link)).map { QRTexture.make($0, Self.scale, Self.quietZone) }
+        gtk_picture_set_paintable(screen["code"].opaque, texture)
+        if let texture { g_object_unref(UnsafeMutableRawPointer(texture)) }
+        screen["code"].setVisible(texture != nil)
+    }
+}
+
+/// A QR code as a picture, black on white in both themes: many readers support only that.
+@MainActor
+enum QRTexture {
+    static func make(_ code: QRCode, _ scale: Int, _ quietZone: Int) -> OpaquePointer {
+        let side = (code.width + 2 * quietZone) * scale
+        var points: [UInt8] = []
+        points.reserveCapacity(side * side * 3)
+        for y in 0..<side {
+            for x in 0..<side {
+                let isDark = code.isDark(y / scale - quietZone, x / scale - quietZone)
+                points += repeatElement(isDark ? 0 : 255, count: 3)
+            }
+        }
+        let bytes = g_bytes_new(points, gsize(points.count))!
+        defer { g_bytes_unref(bytes) }
+        return gdk_memory_texture_new(Int32(side), Int32(side), GDK_MEMORY_R8G8B8, bytes, gsize(side * 3))!
+    }
+}

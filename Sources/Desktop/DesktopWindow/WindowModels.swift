@@ -1,0 +1,41 @@
+import DesktopModels
+import DesktopSession
+import ProcessHardening
+
+/// The models of one window.
+@MainActor
+struct WindowModels {
+    let context: DesktopContext
+    let overview: OverviewModel
+    let apps: AppsModel
+    let activity: ActivityModel
+    let vault: VaultModel
+    let notes: NotesModel
+    let intruders: IntrudersModel
+    let devices: DevicesModel
+    let recovery: RecoveryModel
+    let backup: BackupModel
+    let settings: SettingsModel
+    let firstRun: FirstRunModel
+
+    init(control: any DesktopControl) {
+        context = DesktopContext(control: control, time: .system)
+        overview = OverviewModel(context)
+        apps = AppsModel(context)
+        activity = ActivityModel(context, userName: userName)
+        vault = VaultModel(context)
+        notes = NotesModel(context, vault)
+        intruders = IntrudersModel(context, vault)
+        devices = DevicesModel(context)
+        recovery = RecoveryModel(context)
+        backup = BackupModel(context)
+        settings = SettingsModel(context)
+        firstRun = FirstRunModel(context, settings: settings, devices: devices, recovery: recovery)
+    }
+}
+
+/// What the window can do beside the control socket.
+struct WindowServices: Sendable {
+    let programs: SessionPrograms
+    let coreLimit: CoreLimit
+}

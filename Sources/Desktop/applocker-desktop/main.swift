@@ -1,0 +1,4 @@
+import DesktopWindow
+import Foundation
+
+exit(DesktopProgram.main(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,187 @@
+import ControlAPI
+import Foundation
+import LocalControl
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// The real window with a real daemon behind it, read and operated as a screen reader and a keyboard do.
+@Suite(
+    .serialized,
+    .requires(
+        .display, .program("openbox"), .program("dbus-daemon"), .program("xdotool"), .program("import"),
+        .program("/usr/bin/python3"), .path("/usr/lib/x86_64-linux-gnu/girepository-1.0/Atspi-2.0.typelib")))
+struct DesktopWindowTests {
+    private let calculator = "org.gnome.Calculator"
+
+    /// A key for each page, and words that only it shows.
+    private let pages = [
+        ("alt+1", "Overview", "No app is locked"), ("alt+2", "Apps", "No app is locked yet"),
+        ("alt+3", "Activity", "Each event names the one before it"), ("alt+4", "Notes", "The vault is locked"),
+        ("alt+5", "Intruder Photos", "The vault is locked"), ("alt+6", "Devices", "A paired phone shows alerts"),
+        ("alt+7", "Backup and Recovery", "Make Recovery Sheet"), ("alt+8", "Settings", "An unlock lasts"),
+    ]
+
+    @Test func eachPageOpensByKeyboardAndFitsANarrowWindow() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        for (key, title, words) in pages {
+            try await session.press(keys: key)
+            try await session.awaitWords(words)
+            #expect(try await session.isShown(title))
+            try await session.photograph("page-\(title.lowercased().replacingOccurrences(of: " ", with: "-"))")
+        }
+        let window = try #require(try await session.windows().first)
+        try await session.x("xdotool", "windowsize", "--sync", window, "360", "720")
+        for (key, title, words) in pages {
+            try await session.press(keys: key)
+            try await session.awaitWords(words)
+            try await session.photograph("narrow-\(title.lowercased().replacingOccurrences(of: " ", with: "-"))")
+            let size = try await session.x("xdotool", "getwindowgeometry", "--shell", window)
+            #expect(size.contains("WIDTH=360\n"), "\(title): \(size)")
+        }
+    }
+
+    @Test(.requires(.program("gnome-calculator")))
+    func anAppIsLockedAndUnlockedAndAWrongPasscodeIsAnsweredInWords() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+2")
+        try await session.press("Lock Calculator", role: "push button")
+        try await session.awaitWords("Changes need no passcode for some minutes then.")
+        try await session.enterPasscode("wrong")
+        try await session.awaitWords("Wrong passcode.")
+        try await session.photograph("passcode-refused")
+        #expect(try await session.client.call(\.listApps).apps.isEmpty)
+        try await session.enterPasscode()
+        try await session.awaitWords("Calculator is locked.")
+        #expect(try await session.client.call(\.listApps).apps.map(\.state) == [.locked])
+        // The session is open now: the padlock has the time that is left.
+        try await session.awaitWords("End changes without passcode")
+        try await session.photograph("app-locked")
+
+        try await session.press("Unlock Calculator")
+        try await session.press("5 minutes")
+        try await session.enterPasscode(verb: "Unlock")
+        try await session.awaitWords("Unlocked until")
+        #expect(try await session.client.call(\.listApps).apps.map(\.state) == [.unlocked])
+        try await session.press(keys: "alt+1")
+        try await session.awaitWords("Open now")
+        try await session.photograph("app-unlocked")
+        try await session.press("Lock Calculator", role: "push button")
+        try await session.awaiting("it is locked") {
+            try await session.client.call(\.listApps).apps.map(\.state) == [.locked]
+        }
+    }
+
+    @Test(.requires(.program("gnome-calculator"))) func theFirstRunIsDoneByKeyboard() async throws {
+        let session = try await WindowSession(isSetUp: false)
+        try await session.startWindow()
+        try await session.awaitWords("Choose a passcode")
+        try await session.photograph("first-run-passcode")
+        try await session.type(WindowSession.passcode)
+        try await session.press(keys: "Tab", "Tab")
+        try await session.type(WindowSession.passcode)
+        try await session.awaitWords("Very strong.")
+        try await session.press(keys: "Return")
+        try await session.awaitWords("Which apps are locked?")
+        #expect(try await session.client.call(\.status).isSetUp)
+        try await session.type("calculator")
+        try await session.awaiting("the search is applied") { try await !session.isShown("Firefox ESR") }
+        try await session.press(keys: "Tab", "space")
+        try await session.awaitWords("Lock 1 App")
+        try await session.photograph("first-run-apps")
+        try await session.press(keys: "alt+l")
+        try await session.awaitWords("When you are away")
+        try await session.photograph("first-run-absence")
+        #expect(try await session.client.call(\.listApps).apps.map(\.id) == [calculator])
+        for words in ["Your phone", "If you forget the passcode", "AppLocker is ready"] {
+            try await session.press(keys: "alt+s")
+            try await session.awaitWords(words)
+            try await session.photograph(
+                "first-run-\(words.lowercased().prefix(6).replacingOccurrences(of: " ", with: "-"))")
+        }
+        try await session.awaitWords("Start Calculator Now")
+        try await session.press(keys: "alt+o")
+        try await session.awaitWords("Overview")
+    }
+
+    @Test func aSettingIsChangedAfterThePasscodeAndNotWithoutIt() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+8")
+        try await session.press("Prompt for root, too")
+        try await session.awaitWords("Change settings")
+        try await session.press("Cancel")
+        try await session.awaiting("it returns to what is set") {
+            try await session.parts().contains { $0.name == "Prompt for root, too" && $0.isOn }
+        }
+        #expect(try await session.client.call(\.settings).holdsRoot)
+        try await session.press("Prompt for root, too")
+        try await session.enterPasscode()
+        try await session.awaiting("it is changed") { try await !session.client.call(\.settings).holdsRoot }
+        // The session is still open.
+        try await session.press("Lock while the screen is recorded")
+        try await session.awaiting("it is changed, too") { try await session.client.call(\.settings).locksOnCapture }
+    }
+
+    @Test func aNoteIsSavedByItselfAndLeavesTheWindowWithTheVault() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+4")
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("No notes yet.")
+        try await session.press(keys: "ctrl+n")
+        try await session.type("Bank")
+        try await session.press(keys: "Tab", "Tab")
+        try await session.type("12-34-56")
+        try await session.awaiting("it is saved") {
+            let notes = try await session.client.call(\.listNotes).notes
+            guard let note = notes.first else { return false }
+            return try await session.client.call(\.readNote, parameter: note.id).body == "12-34-56"
+        }
+        try await session.awaitWords("Saved")
+        try await session.photograph("notes")
+        try await session.client.call(\.closeVault)
+        try await session.awaitWords("The vault is locked")
+        let remains = try await session.parts().filter { part in
+            ["12-34-56", "Bank"].contains { part.text.contains($0) || part.name.contains($0) }
+        }
+        #expect(remains.isEmpty)
+    }
+
+    @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {
+        let session = try await WindowSession()
+        let first = try await session.startWindow()
+        let second = try await ChildProcess.run(
+            BuiltProducts.path("applocker-desktop"), environment: session.environment)
+        #expect(second.exit == .code(0))
+        #expect(first.isRunning)
+        #expect(try await session.windows().count == 1)
+        try await session.press(keys: "ctrl+q")
+        #expect(try await first.wait() == .code(0))
+    }
+
+    @Test(.requires(.program("gdbus"))) func theDesktopActivatesItOverDBus() async throws {
+        let session = try await WindowSession(service: true)
+        try await session.x(
+            "gdbus", "call", "--session", "--dest", "org.applocker.AppLocker", "--object-path",
+            "/org/applocker/AppLocker", "--method", "org.freedesktop.Application.Activate", "{}")
+        try await session.awaiting("its window is shown") { try await !session.windows().isEmpty }
+    }
+
+    @Test func aStoppedAppLockerIsShownAsNotProtected() async throws {
+        let session = try await WindowSession(settings: ["APPLOCKER_SOCKET": "/nonexistent/control.sock"])
+        try await session.startWindow()
+        try await session.awaitWords("AppLocker is not running")
+        try await session.awaitWords("/nonexistent/control.sock")
+    }
+
+    @Test func withoutADesktopItReportsThatInOneLine() async throws {
+        let run = try await ChildProcess.run(
+            BuiltProducts.path("applocker-desktop"), environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
+        #expect(run.exit == .code(1))
+        #expect(run.errorOutput.split(separator: "\n").last?.contains("there is no desktop session") == true)
+    }
+}

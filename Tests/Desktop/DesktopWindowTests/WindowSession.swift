@@ -1,0 +1,221 @@
+import ControlAPI
+import Foundation
+import LocalControl
+import Synchronization
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// A desktop session for one test: an X server with a window manager, a session bus with an accessibility bus, a whole
+/// AppLocker, and the real applocker-desktop.
+final class WindowSession: Sendable {
+    /// A part of the window, as a screen reader sees it.
+    struct Part: Decodable, Sendable {
+        var role: String
+        var name: String
+        var text: String
+        var isEnabled: Bool
+        var isOn: Bool
+    }
+
+    private struct Reply: Decodable {
+        var parts: [Part]?
+        var error: String?
+    }
+
+    static let passcode = "correct horse 9"
+
+    let directory: TemporaryDirectory
+    let client: ControlClient
+    let environment: [String: String]
+    private let supervisor: ChildProcess
+    private let server: XServer
+    private let bus: ChildProcess
+    private let windowManager: ChildProcess
+    private let reader: ChildProcess
+    private let replies = Mutex(0)
+    /// The process whose window is read.
+    private let window = Mutex<ChildProcess?>(nil)
+
+    /// - Parameters:
+    ///   - isSetUp: whether AppLocker has its passcode.
+    ///   - service: whether applocker-desktop can be activated over D-Bus.
+    init(isSetUp: Bool = true, settings: [String: String] = [:], service: Bool = false) async throws {
+        directory = try TemporaryDirectory()
+        try directory.write(
+            "[Settings]\ngtk-font-name=Cantarell 11\ngtk-enable-animations=false\n",
+            to: "config/gtk-4.0/settings.ini")
+        for name in ["runtime", "data/dbus-1/services"] {
+            try FileManager.default.createDirectory(
+                atPath: directory.path(name), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
+        let socket = directory.path("state/control.sock")
+        client = ControlClient(socketPath: socket)
+        supervisor = try ChildProcess(
+            BuiltProducts.path("applocker"),
+            ["up", "--state", directory.path("state"), "--no-hub"] + (geteuid() == 0 ? [] : ["--user-mode"]))
+        server = try await XServer(screen: "1280x800x24")
+        var environment = [
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+            "HOME": directory.path, "XDG_CONFIG_HOME": directory.path("config"),
+            "XDG_RUNTIME_DIR": directory.path("runtime"), "XDG_DATA_DIRS": directory.path("data") + ":/usr/share",
+            "DISPLAY": server.display, "GDK_BACKEND": "x11", "GSETTINGS_BACKEND": "memory",
+            "APPLOCKER_SOCKET": socket,
+        ].merging(settings) { $1 }
+        if service {
+            try directory.write(
+                "[D-BUS Service]\nName=org.applocker.AppLocker\n"
+                    + "Exec=\(try BuiltProducts.path("applocker-desktop")) --gapplication-service\n",
+                to: "data/dbus-1/services/org.applocker.AppLocker.service")
+        }
+        let bus = try ChildProcess(
+            "dbus-daemon", ["--session", "--nofork", "--nopidfile", "--print-address"], environment: environment)
+        self.bus = bus
+        await eventually("the session bus listens") { bus.output.hasSuffix("\n") || !bus.isRunning }
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        self.environment = environment
+        windowManager = try ChildProcess("openbox", ["--sm-disable"], environment: environment)
+        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../accessibility.py"
+        reader = try ChildProcess("/usr/bin/python3", [program], environment: environment, input: .pipe)
+        let client = client
+        await eventually("AppLocker is up: \(supervisor.errorOutput)") {
+            try await client.call(\.status).protection != .gateAway
+        }
+        if isSetUp { try await client.call(\.setUp, body: PasscodeRequest(passcode: Self.passcode)) }
+    }
+
+    deinit {
+        // In order, so that no launch stays held.
+        supervisor.kill(SIGINT)
+        for _ in 0..<500 where supervisor.isRunning { usleep(10_000) }
+    }
+
+    /// Starts applocker-desktop and waits until its window is shown.
+    @discardableResult
+    func startWindow(_ arguments: [String] = []) async throws -> ChildProcess {
+        let window = try ChildProcess(
+            BuiltProducts.path("applocker-desktop"), arguments, environment: environment)
+        self.window.withLock { $0 = window }
+        await eventually(every: .milliseconds(100), "the window is shown: \(window.stateDescription)") {
+            guard window.isRunning else { return true }
+            return try await self.parts().contains { ["Menu", "Set up AppLocker"].contains($0.name) }
+        }
+        try #require(window.isRunning, "\(window.errorOutput)")
+        return window
+    }
+
+    // MARK: By accessibility
+
+    private func request(_ request: [String: String]) async throws -> Reply {
+        var object: [String: Any] = request
+        object["process"] = Int(window.withLock { $0 }?.pid ?? 0)
+        reader.write(String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self) + "\n")
+        let number = replies.withLock { count in
+            count += 1
+            return count
+        }
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(60)
+        while clock.now < end, reader.isRunning {
+            let lines = reader.output.split(separator: "\n", omittingEmptySubsequences: false)
+            if lines.count > number { return try JSONDecoder().decode(Reply.self, from: Data(lines[number - 1].utf8)) }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        throw ChildProcess.TimedOut(description: "the accessibility reader: \(reader.stateDescription)")
+    }
+
+    struct NotShown: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Every part that is shown.
+    func parts() async throws -> [Part] {
+        let reply = try await request(["do": "list"])
+        guard let parts = reply.parts else { throw NotShown(description: reply.error ?? "") }
+        return parts
+    }
+
+    func isShown(_ name: String) async throws -> Bool {
+        try await parts().contains { $0.name == name || $0.text == name }
+    }
+
+    /// Whether any text that is shown contains these words.
+    func shows(_ words: String) async throws -> Bool {
+        try await parts().contains { $0.name.contains(words) || $0.text.contains(words) }
+    }
+
+    /// Waits until any text contains these words.
+    func awaitWords(_ words: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await awaiting("the window shows \(words)", sourceLocation) { try await self.shows(words) }
+    }
+
+    /// Waits for a condition, and ends the test with what the window shows instead if it does not become true.
+    func awaiting(
+        _ comment: String, _ sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+    ) async throws {
+        let isTrue = await eventually(
+            timeout: .seconds(20), every: .milliseconds(50), "\(comment)", sourceLocation: sourceLocation, condition)
+        guard !isTrue else { return }
+        try? await photograph("failure")
+        let shown = (try? await parts())?.map { "\($0.role): \($0.name) \($0.text)" } ?? []
+        throw NotShown(description: "The window shows \(shown.joined(separator: "; "))")
+    }
+
+    /// Presses a button, as soon as it can be pressed.
+    func press(_ name: String, role: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await operate("press", name, role: role, sourceLocation: sourceLocation)
+    }
+
+    /// Replaces the text of a field.
+    func fill(_ name: String, _ text: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await operate("type", name, role: nil, text: text, sourceLocation: sourceLocation)
+    }
+
+    private func operate(
+        _ what: String, _ name: String, role: String?, text: String? = nil, sourceLocation: SourceLocation
+    ) async throws {
+        var request = ["do": what, "name": name]
+        request["role"] = role
+        request["text"] = text
+        try await awaiting("\(what) \(name)", sourceLocation) { [request] in
+            let reply = try await self.request(request)
+            if let error = reply.error { throw NotShown(description: error) }
+            return true
+        }
+    }
+
+    /// Answers the passcode dialog.
+    func enterPasscode(
+        _ passcode: String = WindowSession.passcode, verb: String = "Continue",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await fill("Passcode", passcode, sourceLocation: sourceLocation)
+        try await press(verb, sourceLocation: sourceLocation)
+    }
+
+    // MARK: By keyboard, and pictures
+
+    @discardableResult
+    func x(_ program: String, _ arguments: String...) async throws -> String {
+        try await ChildProcess.run(program, arguments, environment: environment).output
+    }
+
+    func type(_ text: String) async throws { try await x("xdotool", "type", "--delay", "10", text) }
+
+    func press(keys: String...) async throws {
+        for key in keys { try await x("xdotool", "key", "--delay", "20", key) }
+    }
+
+    /// The X ids of the visible windows.
+    func windows() async throws -> [String] {
+        try await x("xdotool", "search", "--onlyvisible", "--class", "org.applocker.AppLocker")
+            .split(separator: "\n").map(String.init)
+    }
+
+    /// With `APPLOCKER_PICTURES=folder`, keeps a picture of the screen.
+    func photograph(_ name: String) async throws {
+        guard let folder = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"] else { return }
+        try await x("import", "-window", "root", "\(folder)/window-\(name).png")
+    }
+}
