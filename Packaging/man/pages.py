@@ -106,6 +106,18 @@ only passes the passcode to applockerd(8). The package starts it at login
         [("--socket PATH", "The control socket; by default the one that applocker(1) uses.")],
         "0 ended with the session, 1 could not start.",
     ),
+    ("applocker-desktop", "1"): (
+        "manage AppLocker in a window",
+        "applocker-desktop [--socket PATH] [--gapplication-service]",
+        """Shows whether this computer is protected, and locks, unlocks and configures apps. The first start leads
+through the set-up. It uses only the control socket of applockerd(8), and each change needs the owner's passcode, once
+for some minutes. It runs once in each desktop session: a second start shows the window of the first.""",
+        [
+            ("--socket PATH", "The control socket; by default the one that applocker(1) uses."),
+            ("--gapplication-service", "Wait for the desktop to activate it over D-Bus."),
+        ],
+        "0 done, 1 could not start, 2 usage error.",
+    ),
     ("applocker-agent", "1"): (
         "show AppLocker in a desktop session",
         "applocker-agent [--socket PATH]",
@@ -138,6 +150,7 @@ HUB_FILES = [
 SEE_ALSO = [
     ("applocker", "1"),
     ("applocker-agent", "1"),
+    ("applocker-desktop", "1"),
     ("applocker-gate", "8"),
     ("applocker-hub", "8"),
     ("applocker-overlay-guard", "8"),
