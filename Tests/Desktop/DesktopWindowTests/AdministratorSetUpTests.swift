@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -8,7 +9,11 @@ import Testing
 struct AdministratorSetUpTests {
     private let directory: TemporaryDirectory
 
-    init() throws { directory = try TemporaryDirectory() }
+    init() throws {
+        // As the program does: pkexec may end without reading the passcode.
+        signal(SIGPIPE, SIG_IGN)
+        directory = try TemporaryDirectory()
+    }
 
     private func setUp(_ script: String) throws -> AdministratorSetUp {
         for (name, text) in [("pkexec", "#!/bin/sh\ncd \(directory.path)\n\(script)\n"), ("applocker", "#!/bin/sh\n")] {
