@@ -2,8 +2,17 @@
 
 import pytest
 
-from founding_steps import chooses_pin, founds, names_itself, new_phone, recovers, uses_sheet, with_everline
-from waiting import eventually
+from founding_steps import (
+    chooses_pin,
+    founds,
+    names_itself,
+    new_phone,
+    recovers,
+    shared_vault,
+    uses_sheet,
+    with_everline,
+)
+from waiting import eventually, eventually_equals
 
 # A household of the hub's own making, in which the sheet's public keys are admitted: what a malicious hub can do, since
 # its list of devices has them.
@@ -222,6 +231,43 @@ def test_a_device_that_a_decoy_session_admits_gets_no_keys(new_context, phone_hu
     anna.go("settings/devices", "Devices")
     anna.page.get_by_role("button", name=forced["id"][:8]).wait_for()
     anna.quiet()
+
+
+# The second change of a list of devices is answered when the test says so.
+HOLD_SECOND_ADMISSION = """
+const real = window.fetch;
+let admissions = 0;
+window.fetch = async (address, options) => {
+    const answer = await real(address, options);
+    if (String(address).endsWith("/v1/roster") && options?.method === "POST" && ++admissions === 2) {
+        window.isHeld = true;
+        await new Promise((release) => { window.release = release; });
+    }
+    return answer;
+};
+"""
+MEMBERS = """
+    const [vault] = await companion.vaults.list();
+    return vault ? (await vault.membership.members()).map(({ name }) => name).sort().join() : "";"""
+
+
+def test_locking_while_a_shared_vault_is_joined_leaves_no_member_behind(new_context, phone_hub):
+    hub = phone_hub()
+    anna, _, sheet = with_everline(new_context, hub)
+    shared_vault(anna)
+    both = "Anna's phone,Anna's phone (recovery)"
+    eventually_equals(lambda: anna.inside(MEMBERS), both, "the spare member")
+    new = new_phone(new_context, hub, "Second")
+    new.context.add_init_script(HOLD_SECOND_ADMISSION)
+    recovers(new, sheet)
+    new.page.wait_for_function("() => window.isHeld")
+    new.lock()
+    new.page.evaluate("() => window.release()")
+    eventually_equals(lambda: anna.inside(MEMBERS), both, "nobody has the keys of that member")
+    new.unlock()
+    eventually_equals(lambda: anna.inside(MEMBERS), both + ",Second", "the phone is a member")
+    for one in (anna, new):
+        one.quiet()
 
 
 @pytest.mark.parametrize("kind", ["pair", "vault", "start", "recover"])

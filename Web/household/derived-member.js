@@ -4,7 +4,7 @@ import { equalInConstantTime, randomBytes, wipe } from "../crypto/bytes.js";
 import { KeyRing, ringKind } from "../crypto/ring.js";
 import { HubClient } from "../hub/client.js";
 import { checkedRoster, receiveSharedKeys, rosterOf, untrusted } from "./admission.js";
-import { admit, createInvitation } from "./administration.js";
+import { admit, appendRevocation, createInvitation } from "./administration.js";
 import { CompanionError } from "./errors.js";
 import { freshIdentity, requestToJoin } from "./identity.js";
 import { UnlockedKeys } from "./keys.js";
@@ -14,10 +14,12 @@ import { epochOf } from "./shared-keys.js";
 /** @typedef {import("./identity.js").Identity} Identity */
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
 /**
- * `begins` is called before the hub is asked to admit the new device.
+ * `begins` is called before the hub is asked to admit the new device; `keep` stores what it is, and if that fails the
+ * device is revoked again, because nobody has its keys.
  * @typedef {{ hub: string, household: string, role: "computer" | "administrator", name: string,
- *   time: import("../hub/time.js").Time, refused: () => CompanionError, begins?: (facts: DeviceFacts) => Promise<void>
- *   }} Admission
+ *   time: import("../hub/time.js").Time, refused: () => CompanionError, begins?: (facts: DeviceFacts) => Promise<void>,
+ *   keep?: (admitted: Admitted) => Promise<unknown> }} Admission
+ * @typedef {{ facts: DeviceFacts, ring: KeyRing, roster: Roster }} Admitted
  */
 
 /**
@@ -25,7 +27,7 @@ import { epochOf } from "./shared-keys.js";
  * where the derived device was revoked; HubError, HubUnreachable.
  * @param {Identity} derived wiped
  * @param {Admission} admission
- * @returns {Promise<{ facts: DeviceFacts, ring: KeyRing, roster: Roster }>}
+ * @returns {Promise<Admitted>}
  */
 export async function admitByDerived(derived, admission) {
     const { hub, household } = admission;
@@ -73,7 +75,7 @@ async function receiveNewest(client, roster, keys) {
  * @param {UnlockedKeys} keys of the derived device
  * @param {Admission} admission
  */
-async function admitted(client, roster, keys, { hub, household, role, name, time, begins }) {
+async function admitted(client, roster, keys, { hub, household, role, name, time, begins, keep }) {
     const own = await freshIdentity();
     const facts = {
         hub, household, computer: keys.device, name, token: own.token, device: own.id, deviceSecret: randomBytes(32),
@@ -96,5 +98,14 @@ async function admitted(client, roster, keys, { hub, household, role, name, time
     const ring = new KeyRing([...UnlockedKeys.ownEntries(household, own.signing.scalar, own.box.scalar),
         ...keys.ring.entries.filter(({ kind }) => kind !== ringKind.device)
             .map((entry) => ({ ...entry, key: entry.key.slice() }))]);
-    return { facts, ring, roster: await checkedRoster(client, facts, own.signing.point, own.box.point, role) };
+    try {
+        const admittedDevice = {
+            facts, ring, roster: await checkedRoster(client, facts, own.signing.point, own.box.point, role),
+        };
+        await keep?.(admittedDevice);
+        return admittedDevice;
+    } catch (error) {
+        if (keep) await appendRevocation(administrator, own.id).catch((cause) => console.warn(cause));
+        throw error;
+    }
 }

@@ -124,21 +124,24 @@ async function nameSpare(device, spare, body) {
 }
 
 /**
- * Joins a shared vault of the household by its spare member. Throws as `admitByDerived`.
+ * Joins a shared vault of the household by its spare member. Throws as `admitByDerived`, and what `enter` throws: then
+ * this device is no member.
  * @param {DeviceSession} main
  * @param {KeptVault} kept
- * @returns {Promise<Membership>}
+ * @param {(membership: Membership) => Promise<unknown>} enter stores it
  */
-export async function joinBySpare(main, { household, seed }) {
-    const { facts, ring, roster } = await admitByDerived(await spareOf(seed, household), {
+export async function joinBySpare(main, { household, seed }, enter) {
+    await admitByDerived(await spareOf(seed, household), {
         hub: main.paired.hub, household, role: "computer", name: main.paired.name, time: main.time,
         refused: () => new CompanionError("refused", "The household is no longer a member of this shared vault."),
+        keep: async ({ facts, ring, roster }) => {
+            const rootKey = randomBytes(32);
+            await enter({
+                facts: { ...facts, deviceSecret: new Uint8Array() }, rootKey,
+                written: { roster: roster.entries, ...(await firstDrawers({ ring, kept: {} }, rootKey)) },
+            });
+        },
     });
-    const rootKey = randomBytes(32);
-    return {
-        facts: { ...facts, deviceSecret: new Uint8Array() }, rootKey,
-        written: { roster: roster.entries, ...(await firstDrawers({ ring, kept: {} }, rootKey)) },
-    };
 }
 
 /**

@@ -123,11 +123,15 @@ export class Vaults extends EventTarget {
     async #joinKept(open) {
         if (!this.#keepsSpares) return;
         const { joinBySpare, listKept } = await import("./spare.js");
-        const known = new Set([...(await this.#entries()).map(({ household }) => household), ...(await this.#left())]);
-        for (const one of await listKept(this.main.device)) {
-            if (this.#open !== open || known.has(one.household) || known.size >= maximumVaults) continue;
-            await this.#enter(await joinBySpare(this.main.device, one), one.name);
-        }
+        // One at a time over all tabs: each would join.
+        await this.main.device.tabs.exclusive("join-kept", async () => {
+            const known = new Set(
+                [...(await this.#entries()).map(({ household }) => household), ...(await this.#left())]);
+            for (const one of await listKept(this.main.device)) {
+                if (this.#open !== open || known.has(one.household) || known.size >= maximumVaults) continue;
+                await joinBySpare(this.main.device, one, (membership) => this.#enter(membership, one.name));
+            }
+        });
     }
 
     /** Those that this phone left, and does not join again by itself. @returns {Promise<string[]>} */
