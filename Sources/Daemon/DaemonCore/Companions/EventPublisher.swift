@@ -159,11 +159,12 @@ actor EventPublisher {
     ) {
         guard let payload = try? JSONEncoder().encode(record), payload.count <= PushMessageRequest.maximumPayloadBytes
         else { return }
+        let sent = time.wallClock()
         Task { [sync, household] in
             guard await sync.isConnected else { return }
             let request = PushMessageRequest(
                 payload: payload, urgency: urgency, ttl: ttl, topic: record.id.description)
-            if let count = try? await session.hub.push(request), count > 0 { await household.alertSent() }
+            if let count = try? await session.hub.push(request), count > 0 { await household.alertSent(at: sent) }
         }
     }
 }

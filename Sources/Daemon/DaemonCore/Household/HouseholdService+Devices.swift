@@ -23,7 +23,8 @@ extension HouseholdService {
         return DeviceList(devices: reports, unconfirmedAlert: seen.isEmpty ? nil : unconfirmedAlert(reports))
     }
 
-    func alertSent() { lastAlert = time.wallClock() }
+    /// - Parameter time: seconds since 1970, taken before it was sent.
+    func alertSent(at time: Double) { lastAlert = max(lastAlert ?? time, time) }
 
     /// A phone's service worker makes a request after it has shown a notification. The hub records minutes.
     private func unconfirmedAlert(_ devices: [DeviceReport]) -> Double? {
