@@ -1,6 +1,7 @@
 // Shows the screen of the address, and restores where it was scrolled to.
 import { pageTitle } from "../ui/app-identity.js";
 import { dismantle, element } from "../ui/element.js";
+import { isPassing } from "../ui/modal.js";
 import { button, empty, iconButton } from "../ui/parts.js";
 import { ask } from "../ui/sheet.js";
 import { toast } from "../ui/toast.js";
@@ -56,20 +57,21 @@ export class Router {
     go(address, { replace = false } = {}) {
         if (!replace) location.hash = `#/${address}`;
         else {
-            history.replaceState(null, "", `#/${address}`);
+            history.replaceState(history.state, "", `#/${address}`);
             this.#show();
         }
     }
 
     /** Called after the address changed. */
     async #follow() {
+        if (isPassing()) return;
         const [wanted, kept, { signal }] = [location.hash, this.#kept, this.#shown];
         const answer = !kept || wanted === kept.own || kept.mayLeave();
         if (answer !== true) {
             // Screen and address stay until the person has answered.
             history.pushState(null, "", kept?.own);
             if (!(await answer) || signal.aborted) return;
-            history.replaceState(null, "", wanted);
+            history.replaceState(history.state, "", wanted);
         }
         this.#show();
     }

@@ -1,71 +1,58 @@
 // Modal dialogs. Each has an entry in the browser's history while it is open, so that Back closes it instead of leaving
-// the screen. `history.state.dialogs` is how many were open at an entry.
+// the screen. A dialog that is closed otherwise leaves its entry behind: the next dialog uses it, and Back passes it.
+// Going back from it at once would be simpler to read, but browsers do that later, when the person may have opened
+// another screen.
+
+/**
+ * The state of an entry: how many dialogs are open at it, above the entry of the screen with the same `visit`.
+ * @typedef {{ visit: string, dialogs: number }} Entry
+ */
 
 /** @type {HTMLDialogElement[]} the topmost last */
 const open = [];
-/** @type {Promise<void> | null} until the entries of closed dialogs are left */
-let leaving = null;
-/** A browser that doesn't leave an entry within so many milliseconds never will. */
-const patience = 1000;
-
-const depth = () => Number(history.state?.dialogs) || 0;
+/** @returns {Entry} */
+const currentEntry = () => history.state ?? { visit: "", dialogs: 0 };
+let shown = currentEntry();
+let isPassed = false;
 
 export const isDialogOpen = () => open.length > 0;
 
-/** Call it once for each page. It also leaves the entry of a dialog that was open when the page was reloaded. */
+/** Whether Back is passing the current entry: its screen need not be drawn. */
+export const isPassing = () => isPassed;
+
+/** Call it once for each page. */
 export function closeDialogsOnBack() {
     window.addEventListener("popstate", () => {
-        if (leaving) return;
-        for (const dialog of open.splice(depth())) dialog.close();
-        settle();
+        const left = shown;
+        shown = currentEntry();
+        isPassed = left.visit !== "" && left.visit === shown.visit
+            && left.dialogs > open.length && left.dialogs > shown.dialogs;
+        for (const dialog of open.splice(shown.dialogs)) dialog.close();
+        if (isPassed) history.back();
     });
-    settle();
 }
 
-/** Adds or leaves entries until the current one has as many dialogs as are open. */
-function settle() {
-    if (!leaving && depth() > open.length) leaving = leave();
-    while (!leaving && depth() < open.length) history.pushState({ dialogs: depth() + 1 }, "");
-    return leaving;
-}
-
-async function leave() {
-    const address = location.href;
-    history.go(open.length - depth());
-    await popped();
-    // An address was opened before the browser went back: it goes back from there, and the address is opened again.
-    const opened = location.href === address ? null : location.href;
-    if (opened) await popped();
-    leaving = null;
-    // Another dialog may have been opened meanwhile. What could not be left becomes an ordinary entry.
-    if (!opened && depth() > open.length) history.replaceState({ dialogs: open.length }, "");
-    await settle();
-    if (opened && opened !== location.href) location.href = opened;
-}
-
-/** Resolves when the shown entry of the history changes, or after `patience`. */
-function popped() {
-    const ended = new AbortController();
-    return new Promise((resolve) => {
-        window.addEventListener("popstate", resolve, { signal: ended.signal });
-        setTimeout(resolve, patience);
-    }).finally(() => ended.abort());
+function addEntry() {
+    const { visit, dialogs } = currentEntry();
+    if (dialogs >= open.length) return;
+    const below = { visit: visit || crypto.randomUUID(), dialogs };
+    history.replaceState(below, "");
+    history.pushState((shown = { ...below, dialogs: open.length }), "");
 }
 
 /**
  * Shows `dialog` over the page, and removes it when it is closed.
  * @param {HTMLDialogElement} dialog
- * @returns {Promise<void>} ends when it is closed and its entry of the history is left: the address may change then
+ * @returns {Promise<void>} ends when it is closed
  */
 export function showModal(dialog) {
     document.body.append(dialog);
     dialog.showModal();
     open.push(dialog);
-    settle();
-    return new Promise((resolve) => dialog.addEventListener("close", async () => {
+    addEntry();
+    return new Promise((resolve) => dialog.addEventListener("close", () => {
         if (open.includes(dialog)) open.splice(open.indexOf(dialog), 1);
         dialog.remove();
-        await settle();
         resolve();
     }, { once: true }));
 }

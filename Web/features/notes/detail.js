@@ -68,7 +68,7 @@ class Detail {
         this.#place.signal.addEventListener("abort", () => shown.abort(), { once: true, signal: shown.signal });
         this.editor = new NoteEditor(this.#context, note, shown.signal, {
             made: (made) => {
-                history.replaceState(null, "", `#/notes/${made.id}`);
+                history.replaceState(history.state, "", `#/notes/${made.id}`);
                 this.#place.named(made.id);
             },
             compare: (mine, theirs) => this.#compareTyped(mine, theirs),
@@ -187,7 +187,7 @@ class Detail {
         try {
             const note = await decide();
             if (this.#place.signal.aborted) return;
-            history.replaceState(null, "", `#/notes/${note.id}`);
+            history.replaceState(history.state, "", `#/notes/${note.id}`);
             this.#place.named(note.id);
             this.#conflict.replaceChildren();
             this.#edit(await this.#context.companion.notes.read(note.id));

@@ -56,7 +56,7 @@ async function split(context, first) {
     let shown = new AbortController();
     context.signal.addEventListener("abort", () => shown.abort(), { once: true });
     const leave = () => {
-        history.replaceState(null, "", "#/notes");
+        history.replaceState(history.state, "", "#/notes");
         show(null);
     };
     /** @param {string | null} id @returns {Promise<void>} */
@@ -76,7 +76,7 @@ async function split(context, first) {
     };
     /** @param {string} id @returns {Promise<void>} */
     const open = (id) => {
-        history.replaceState(null, "", `#/notes/${id}`);
+        history.replaceState(history.state, "", `#/notes/${id}`);
         return show(id);
     };
     const list = new NotesList(context, { open, create: () => open("new") });
