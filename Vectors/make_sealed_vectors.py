@@ -303,9 +303,12 @@ def envelopes():
 
 
 if __name__ == "__main__":
+    import make_epoch_key_vectors
     import make_household_vectors
+    import make_pairing_vectors
     import make_recovery_vectors
     import make_signed_vectors
+    import make_start_vectors
     import make_stream_vectors
 
     slots()
@@ -314,5 +317,8 @@ if __name__ == "__main__":
     make_stream_vectors.write_all()
     make_signed_vectors.write_all()
     make_household_vectors.write_all()
+    make_pairing_vectors.write_all()
+    make_start_vectors.write_all()
+    make_epoch_key_vectors.write_all()
     make_recovery_vectors.write_all()
     make_recovery_vectors.write_sheets()
