@@ -1,4 +1,5 @@
 // A code that is typed where the pairing link can be neither scanned nor pasted. docs/formats.md, "Typed code".
+import { base32, isBase32, plainCode, unbase32 } from "./base32.js";
 import { ByteReader, fields, hex, unhex, utf8 } from "./bytes.js";
 import { FormatError } from "./errors.js";
 import { roles } from "./invitation.js";
@@ -6,18 +7,10 @@ import { gcmOpen, hkdf, importGCMKey, sha256 } from "./primitives.js";
 
 /** @typedef {import("./invitation.js").Invitation} Invitation */
 
-const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const groupCount = 4;
 /** With its check digit. */
 export const groupLength = 5;
 const empty = new Uint8Array();
-
-/**
- * As it is written: upper case without anything between, I and L as 1, O as 0.
- * @param {string} typed
- */
-export const plainCode = (typed) =>
-    typed.replace(/[\s-]/g, "").toUpperCase().replace(/[IL]/g, "1").replace(/O/g, "0");
 
 /**
  * Whether a group of five digits has no mistake.
@@ -25,10 +18,10 @@ export const plainCode = (typed) =>
  * @param {number} index from 0
  */
 export async function isRightGroup(group, index) {
-    if (group.length !== groupLength || [...group].some((digit) => !digits.includes(digit))) return false;
-    const typed = group.slice(0, -1);
-    const [first] = await sha256(fields("applocker/1/pair-code-check", new Uint8Array([index]), utf8(typed)));
-    return group.slice(-1) === digits[first >> 3];
+    if (group.length !== groupLength || !isBase32(group)) return false;
+    const typed = utf8(group.slice(0, -1));
+    const hash = await sha256(fields("applocker/1/pair-code-check", new Uint8Array([index]), typed));
+    return group.slice(-1) === base32(hash, 1);
 }
 
 /**
@@ -44,13 +37,7 @@ export async function readCode(typed) {
     if (plain.length !== groupCount * groupLength || areRight.includes(false)) {
         throw new FormatError("malformed", "The code has a typing mistake; compare it with the computer’s.");
     }
-    const values = groups.flatMap((group) => [...group.slice(0, -1)].map((digit) => digits.indexOf(digit)));
-    // 16 digits of five bits are ten bytes.
-    const code = Uint8Array.from({ length: 10 }, (_, index) => {
-        const [first, offset] = [Math.floor(index * 8 / 5), index * 8 % 5];
-        const window = values[first] << 10 | (values[first + 1] ?? 0) << 5 | (values[first + 2] ?? 0);
-        return window >> (7 - offset) & 255;
-    });
+    const code = unbase32(groups.map((group) => group.slice(0, -1)).join(""), 10);
     return {
         id: hex(await hkdf(code, empty, "applocker/1/pair-code-id", 16)),
         secret: await hkdf(code, empty, "applocker/1/pair-code-secret"),
@@ -58,7 +45,7 @@ export async function readCode(typed) {
 }
 
 /**
- * What the link has and the code has not. Throws FormatError: damaged, malformed, unknownVersion.
+ * The fields of a link that the code does not contain. Throws FormatError: damaged, malformed, unknownVersion.
  * @param {Pick<Invitation, "id" | "secret">} code
  * @param {Uint8Array} sealed as the hub returned it
  * @returns {Promise<Pick<Invitation, "role" | "household" | "computer">>}

@@ -130,6 +130,15 @@ export function field(label, properties) {
 }
 
 /**
+ * For a code of letters and digits.
+ * @param {string} label
+ * @param {Properties} properties of the input
+ */
+export const codeField = (label, properties) => field(label, {
+    autocomplete: "off", autocapitalize: "characters", spellcheck: "false", class: "input code-input", ...properties,
+});
+
+/**
  * A hidden input to choose files with: a button calls its `click`.
  * @param {Properties} properties
  * @param {(files: File[]) => void} chosen at least one

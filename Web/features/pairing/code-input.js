@@ -1,10 +1,11 @@
 // Asks for the code that a computer shows beside its link, for a device that can neither scan nor paste.
 import { pairingLink, proofOf } from "../../crypto/invitation.js";
-import { groupCount, groupLength, isRightGroup, openDetails, plainCode, readCode } from "../../crypto/pairing-code.js";
+import { plainCode } from "../../crypto/base32.js";
+import { groupCount, groupLength, isRightGroup, openDetails, readCode } from "../../crypto/pairing-code.js";
 import { HubClient } from "../../hub/client.js";
 import { HubError } from "../../hub/errors.js";
 import { element } from "../../ui/element.js";
-import { button, field } from "../../ui/parts.js";
+import { button, codeField } from "../../ui/parts.js";
 import { sheet } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
 
@@ -14,7 +15,7 @@ const length = groupCount * groupLength;
 const grouped = (plain) => (plain.match(new RegExp(`.{1,${groupLength}}`, "g")) ?? []).join("-");
 
 /**
- * The first group that is complete and wrong, from 1; 0 where there is none.
+ * The first group that is complete and wrong, from 1; 0 if every complete group is right.
  * @param {string} plain
  */
 async function wrongGroup(plain) {
@@ -49,9 +50,8 @@ const explanation = (error) => (error instanceof HubError && ["not_found", "gone
 export const askCode = (signal) =>
     sheet("Type the code", signal, (/** @type {(link: string | null) => void} */ end) => {
         const problem = element("p", { class: "problem note", role: "alert" });
-        const label = field("Code", {
-            name: "code", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", autofocus: true,
-            class: "numbers", placeholder: "AAAAA-BBBBB-CCCCC-DDDDD", "aria-describedby": "code-note",
+        const label = codeField("Code", {
+            name: "code", autofocus: true, placeholder: "AAAAA-BBBBB-CCCCC-DDDDD", "aria-describedby": "code-note",
         });
         const input = /** @type {HTMLInputElement} */ (label.lastElementChild);
         const go = element("button", { class: "button button-primary", type: "submit", disabled: true }, "Continue");

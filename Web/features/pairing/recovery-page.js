@@ -3,7 +3,7 @@ import { readCode } from "../../crypto/recovery-code.js";
 import { readRecoveryLink } from "../../crypto/derived-device.js";
 import { element } from "../../ui/element.js";
 import { backButton, entryPage, nextStep, replacePage } from "../../ui/entry-page.js";
-import { button, field } from "../../ui/parts.js";
+import { button, codeField } from "../../ui/parts.js";
 import { canScan } from "../../ui/can-scan.js";
 import { entryLinkIn } from "./entry-link.js";
 import { nameForm } from "./name-form.js";
@@ -15,10 +15,7 @@ import { nameForm } from "./name-form.js";
  * @param {() => HTMLElement} back
  */
 export function recoveryPage(companion, entry, signal, back) {
-    const code = field("Code on the sheet", {
-        name: "code", placeholder: "XXXX-XXXX-XXXX-…", autocomplete: "off", autocapitalize: "characters",
-        spellcheck: "false", required: true, class: "input recovery-code-input",
-    });
+    const code = codeField("Code on the sheet", { name: "code", placeholder: "XXXX-XXXX-XXXX-…", required: true });
     const typed = () => /** @type {HTMLInputElement} */ (code.lastElementChild).value;
     const form = nameForm("Open everything here", async (name) => {
         const sheet = entry

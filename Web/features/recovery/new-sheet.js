@@ -1,8 +1,8 @@
 // A new recovery sheet: printed or saved, then verified, and valid only from then on.
-import { digitsOf } from "../../crypto/recovery-code.js";
+import { plainCode } from "../../crypto/base32.js";
 import { canScan } from "../../ui/can-scan.js";
 import { element } from "../../ui/element.js";
-import { banner, button, field, section } from "../../ui/parts.js";
+import { banner, button, codeField, section } from "../../ui/parts.js";
 import { shareFile } from "../../ui/share-file.js";
 import { sentenceOf } from "../../ui/words.js";
 import { recovery } from "./settings.js";
@@ -59,10 +59,8 @@ function verification(context, sheet, replaces) {
     const problem = element("p", { class: "problem note", role: "alert" });
     const submit = element("button", { class: "button button-primary button-wide", type: "submit" }, "Use this sheet");
     const asked = places(sheet.groups.length);
-    const fields = asked.map((place) => field(`Group ${place + 1}`, {
-        name: `group-${place + 1}`, autocomplete: "off", autocapitalize: "characters", spellcheck: "false",
-        maxlength: 5, required: true, class: "input recovery-code-input",
-    }));
+    const fields = asked.map((place) =>
+        codeField(`Group ${place + 1}`, { name: `group-${place + 1}`, maxlength: 5, required: true }));
     const use = async () => {
         problem.textContent = "";
         submit.disabled = true;
@@ -81,7 +79,7 @@ function verification(context, sheet, replaces) {
     const check = (/** @type {Event} */ event) => {
         event.preventDefault();
         const isRight = asked.every((place, index) =>
-            digitsOf(/** @type {HTMLInputElement} */ (fields[index].lastElementChild).value) === sheet.groups[place]);
+            plainCode(/** @type {HTMLInputElement} */ (fields[index].lastElementChild).value) === sheet.groups[place]);
         if (isRight) return use();
         problem.textContent = "These are other groups than on the sheet; compare them.";
     };
