@@ -1,4 +1,5 @@
 // What a device that administers does: it invites, admits and revokes devices. docs/formats.md, "Roster" and "Pairing".
+import { rememberAdmitted } from "./admitted.js";
 import { randomBytes, randomID } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
 import { openJoin, proofHashOf } from "../crypto/invitation.js";
@@ -7,7 +8,6 @@ import { admitting, revoking } from "../crypto/roster-writing.js";
 import { deviceID } from "../crypto/signature.js";
 import { HubError } from "../hub/errors.js";
 import { CompanionError } from "./errors.js";
-import { PrivateStorage } from "./private-storage.js";
 
 /** @typedef {import("../crypto/invitation.js").Invitation} Invitation */
 /** @typedef {import("../crypto/roster.js").Roster} Roster */
@@ -27,26 +27,12 @@ import { PrivateStorage } from "./private-storage.js";
 /** Of an invitation, in seconds. */
 const lifetime = 300;
 const attempts = 4;
-const admittedName = "admitted";
-const mostAdmitted = 32;
 
 /** @param {Administrator} device */
 const signerOf = ({ keys }) => ({ id: keys.device, key: keys.signingKey });
 
 /** @param {Administrator} device */
 const secondsOf = ({ time }) => time.now() / 1000;
-
-/**
- * The devices that sessions with this session's keys admitted.
- * @param {DeviceSession} device
- * @returns {Promise<string[]>}
- */
-export const admittedHere = async (device) => (await new PrivateStorage(device).get(admittedName)) ?? [];
-
-/** @param {DeviceSession} device @param {string} id */
-async function rememberAdmitted(device, id) {
-    await new PrivateStorage(device).set(admittedName, [...(await admittedHere(device)), id].slice(-mostAdmitted));
-}
 
 /**
  * An invitation for one device, valid for five minutes. Throws HubError, HubUnreachable.
@@ -124,7 +110,7 @@ export async function admit(device, invitation, { device: id, joining: { signing
  * Revokes the device and replaces the keys. Throws HubError, HubUnreachable.
  * @param {Administrator} device
  * @param {string} member
- * @returns {Promise<boolean>} false where another device was faster
+ * @returns {Promise<boolean>} false if it was revoked already
  */
 export async function revokeMember(device, member) {
     const isRevoked = await appendRevocation(device, member);
@@ -137,6 +123,16 @@ export const appendRevocation = (device, member) => appendToRoster(device, async
     entry: await revoking(roster, member, signerOf(device), secondsOf(device)),
     change: { revoke: { device: member } },
 } : null));
+
+/**
+ * This device revokes itself; after the last one the hub deletes the household. Throws HubError, HubUnreachable.
+ * @param {Administrator & { hub: import("../hub/client.js").HubClient }} device
+ */
+export async function leaveHousehold(device) {
+    await device.followRoster();
+    if (device.roster.members.length > 1) await appendRevocation(device, device.keys.device);
+    else await device.hub.removeHousehold();
+}
 
 /**
  * Another device may change the list concurrently.

@@ -15,7 +15,7 @@ import { epochOf } from "./shared-keys.js";
 /** @typedef {import("../sync/device-session.js").DeviceFacts} DeviceFacts */
 /**
  * `begins` is called before the hub is asked to admit the new device; `keep` stores what it is, and if that fails the
- * device is revoked again, because nobody has its keys.
+ * device is revoked again, because its keys are lost.
  * @typedef {{ hub: string, household: string, role: "computer" | "administrator", name: string,
  *   time: import("../hub/time.js").Time, refused: () => CompanionError, begins?: (facts: DeviceFacts) => Promise<void>,
  *   keep?: (admitted: Admitted) => Promise<unknown> }} Admission
@@ -56,7 +56,7 @@ async function derivedRoster(client, derived, { household, role, refused }) {
 }
 
 /**
- * The keys of the newest epoch that has some: after a revocation nobody may have made new ones yet.
+ * The keys of the newest epoch that has some: after a revocation the new epoch may have no keys yet.
  * @param {HubClient} client
  * @param {Roster} roster
  * @param {UnlockedKeys} keys

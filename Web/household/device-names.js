@@ -32,7 +32,7 @@ export async function nameRecord(device, id, body, isWanted, author = device.key
 }
 
 /**
- * The names that a device gave.
+ * The names that a device wrote.
  * @param {DeviceSession} device
  * @param {string} author
  * @returns {Promise<[id: string, name: DeviceName][]>}

@@ -1,5 +1,5 @@
 // A phone founds a household. docs/formats.md, "Households of phones". Nothing is stored before a PIN is set, and the
-// hub is asked only then, so that a start link is not used up by a set-up that was left.
+// hub is asked only then, so that a start link is not used up by an abandoned set-up.
 import { ByteReader, randomBytes, unbase64url } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
 import { proofOf, readVaultLink } from "../crypto/invitation.js";

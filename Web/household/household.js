@@ -19,6 +19,12 @@ import { openStored } from "./keys.js";
  *   } & import("../formats/record-bodies.js").ComputerStatus} Computer
  */
 /**
+ * A device of the roster. `owner`: of a shared vault's members. `spareOf`: the member that made it for other phones.
+ * `isSheet`: a recovery sheet.
+ * @typedef {{ id: string, name: string, owner: string | null, spareOf: string | null, isSheet: boolean,
+ *   role: import("../crypto/roster.js").DeviceRole, isThis: boolean }} Member
+ */
+/**
  * `since` and `expires` by this device's clock. `icon`: the app's, as an address of data.
  * @typedef {import("../formats/record-bodies.js").LaunchRequest & { id: string, icon?: string }} Launch
  */
@@ -78,13 +84,10 @@ export class Household {
     }
 
     /**
-     * All devices of the roster. `lastSeen` (seconds since 1970) and the rest are reported by the hub, and absent
-     * offline. `owner`: of a shared vault's members. `spareOf`: the member that made it for other phones.
-     * `isSheet`: a recovery sheet.
-     * @returns {Promise<{ id: string, name: string, owner: string | null, spareOf: string | null, isSheet: boolean,
-     *   role: import("../crypto/roster.js").DeviceRole, isThis: boolean, atHub: HubAPI.HubDevice | null }[]>}
+     * All devices of the roster, from what is stored here.
+     * @returns {Promise<Member[]>}
      */
-    async devices() {
+    async members() {
         const bodies = new Map((await this.#opened(await this.device.storedAll("devices"), "devices"))
             .map(({ row: { record }, body }) => {
                 const { name, owner, sheet, spareOf } = body;
@@ -93,14 +96,21 @@ export class Household {
             }));
         // A computer that a phone admitted reports its name with its state.
         const computers = new Map((await this.computers()).map(({ id, name }) => [id, name]));
-        const atHub = await this.device.hub.devices().catch(() => []);
         return this.device.roster.members.map(({ id, role }) => ({
             id, role, name: bodies.get(id)?.name ?? computers.get(id) ?? id.slice(0, 8),
             owner: bodies.get(id)?.owner ?? null, spareOf: bodies.get(id)?.spareOf ?? null,
             isSheet: bodies.get(id)?.sheet === true && role === "administrator",
             isThis: id === this.device.paired.device,
-            atHub: atHub.find((device) => device.id === id) ?? null,
         }));
+    }
+
+    /**
+     * The members, with what the hub reports of each; null offline. `lastSeen`: seconds since 1970.
+     * @returns {Promise<(Member & { atHub: HubAPI.HubDevice | null })[]>}
+     */
+    async devices() {
+        const [members, atHub] = await Promise.all([this.members(), this.device.hub.devices().catch(() => [])]);
+        return members.map((one) => ({ ...one, atHub: atHub.find(({ id }) => id === one.id) ?? null }));
     }
 
     /**
@@ -159,8 +169,8 @@ export class Household {
      */
     async launches() {
         const now = this.device.time.now();
-        return (await this.#asLaunches(await this.device.store.records("requests", { limit: 50 }), now))
-            .filter(({ outcome, expires }) => !outcome && expires > now);
+        const all = await this.#asLaunches(await this.device.store.records("requests", { limit: 50 }), now);
+        return this.#withIcons(all.filter(({ outcome, expires }) => !outcome && expires > now));
     }
 
     /**
@@ -170,23 +180,25 @@ export class Household {
      */
     async launch(id) {
         const row = await this.device.store.record(recordKey("requests", id));
-        return (await this.#asLaunches(row ? [row] : [], this.device.time.now()))[0] ?? null;
+        const found = await this.#asLaunches(row ? [row] : [], this.device.time.now());
+        return (await this.#withIcons(found))[0] ?? null;
     }
 
     /** @param {Row[]} rows @param {number} now @returns {Promise<Launch[]>} */
     async #asLaunches(rows, now) {
         const clocks = await this.device.store.fact("clocks", {});
-        const opened = await this.#opened(rows, "requests");
-        const computers = [...new Set(opened.map(({ body }) => body.computer))];
+        return (await this.#opened(rows, "requests")).map(({ row, body }) => {
+            const lead = clockOf(clocks, body.computer, now) - now;
+            return { ...body, id: row.record.id, clock: body.clock - lead, expires: body.expires - lead };
+        });
+    }
+
+    /** @param {Launch[]} launches @returns {Promise<Launch[]>} */
+    async #withIcons(launches) {
+        const computers = [...new Set(launches.map(({ computer }) => computer))];
         const icons = new Map(await Promise.all(computers.map(
             async (computer) => /** @type {const} */ ([computer, await this.icons(computer)]))));
-        return opened.map(({ row, body }) => {
-            const lead = clockOf(clocks, body.computer, now) - now;
-            return {
-                ...body, id: row.record.id, icon: icons.get(body.computer)?.get(body.app), clock: body.clock - lead,
-                expires: body.expires - lead,
-            };
-        });
+        return launches.map((launch) => ({ ...launch, icon: icons.get(launch.computer)?.get(launch.app) }));
     }
 
     /** @param {string} computer @returns {Promise<import("../formats/record-bodies.js").RemoteApp[]>} */

@@ -20,7 +20,8 @@ export const settingsValues = {
         const isOn = permission() === "granted" && await registration?.pushManager?.getSubscription();
         return isOn ? "On" : "Off";
     },
-    devices: async ({ household }) => counted((await household.devices()).length, "device"),
+    devices: async ({ household }) =>
+        counted((await household.members()).filter(({ isSheet }) => !isSheet).length, "device"),
     vaults: async ({ vaults }) => {
         const { length } = await vaults.list();
         return length ? String(length) : "";

@@ -10,7 +10,7 @@ import { ancestorsIn } from "./versions.js";
 const atOnce = 32;
 const adoptedFact = "adopted";
 const collections = ["about", "moments", "photos", "notes", "vaults"];
-/** Records of "vaults" are replaced instead: a device that left knows what they contain. */
+/** Records of "vaults" are replaced instead: a device that left has read their secrets. */
 const adopted = collections.filter((collection) => collection !== "vaults");
 
 /**

@@ -4,7 +4,7 @@ import { recordKey } from "../formats/record-key.js";
 import { ringKind } from "../crypto/ring.js";
 import { sealedBytes } from "../crypto/signature.js";
 import { HubUnreachable } from "../hub/errors.js";
-import { admittedHere } from "../household/administration.js";
+import { admittedHere } from "../household/admitted.js";
 import { CompanionError } from "../household/errors.js";
 import { epochOf, keysID, keysRecord, readBoxes, sharedVaultID, withEpoch } from "../household/shared-keys.js";
 import { adoptRecords, hasOldWaiting, resealWaiting } from "./former-members.js";
@@ -73,7 +73,10 @@ export async function settleKeys(device, ingest) {
         if (!roster.member(keys.device)) return;
         const epoch = epochOf(roster);
         const { row, boxes } = await boxesOf(device, epoch);
-        const members = await recipients(device, epoch);
+        // Usually everybody has a box: then nothing else is read.
+        const members = roster.members.every(({ id }) => boxes?.has(id))
+            ? roster.members
+            : await recipients(device, epoch);
         const hasKeys = keys.ring.key(ringKind.vault, vault, epoch) !== undefined;
         if (row && members.every(({ id }) => boxes?.has(id))) {
             if (!hasKeys) {

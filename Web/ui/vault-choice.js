@@ -1,6 +1,7 @@
 // Whose moments are shown: the person's own, or a shared vault's. The last choice is stored sealed.
 import { element } from "./element.js";
-import { named } from "./words.js";
+import { row, tile } from "./parts.js";
+import { counted, named } from "./words.js";
 
 const kept = "chosenVault";
 
@@ -20,6 +21,20 @@ export async function chosenVault(main) {
 export const chooseVault = (main, id) => main.privateStorage.set(kept, id);
 
 /**
+ * A row for each shared vault.
+ * @param {Companion} main
+ */
+export const vaultRows = async (main) => Promise.all((await main.vaults.list()).map(
+    async ({ id, name, isRevoked, membership }) => {
+        const count = await membership.countShown();
+        return row({
+            start: tile("heart", isRevoked ? "warning" : ""), title: name, href: `#/settings/vaults?vault=${id}`,
+            note: isRevoked ? "You are no longer a member"
+                : count === 1 ? "Only this device so far" : counted(count, "device"),
+        });
+    }));
+
+/**
  * Null without shared vaults.
  * @param {Context} context
  * @param {Vault | null} chosen
@@ -27,7 +42,7 @@ export const chooseVault = (main, id) => main.privateStorage.set(kept, id);
 export async function vaultChooser(context, chosen) {
     const { companion: main, signal } = context;
     if ((await main.vaults.list()).length === 0) return null;
-    const row = element("div", { class: "sharing-chooser", role: "group", "aria-label": "Vault" });
+    const chips = element("div", { class: "sharing-chooser", role: "group", "aria-label": "Vault" });
     const draw = async () => {
         const vaults = await main.vaults.list();
         if (signal.aborted) return;
@@ -39,9 +54,10 @@ export async function vaultChooser(context, chosen) {
                     if (!signal.aborted) context.go("moments", { replace: true });
                 },
             }, named(name), isRevoked && " (removed)");
-        row.replaceChildren(chip(null, "Mine"), ...vaults.map(({ id, name, isRevoked }) => chip(id, name, isRevoked)));
+        chips.replaceChildren(chip(null, "Mine"),
+            ...vaults.map(({ id, name, isRevoked }) => chip(id, name, isRevoked)));
     };
     await draw();
     main.vaults.addEventListener("changed", () => void draw().catch(() => {}), { signal });
-    return row;
+    return chips;
 }

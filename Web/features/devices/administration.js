@@ -47,8 +47,8 @@ export class Administration {
     }
 
     /**
-     * Names that the device gave to others are kept: nothing of it is read any more. Throws HubError, HubUnreachable,
-     * StoreError.
+     * Writes again the names that the device wrote for others: its own records are no longer accepted. Throws HubError,
+     * HubUnreachable, StoreError.
      * @param {string} id
      */
     async revoke(id) {
@@ -62,10 +62,7 @@ export class Administration {
 
     /** This phone leaves; with the last device the hub deletes the household. Throws HubError, HubUnreachable. */
     async leave() {
-        const { device } = this;
-        await device.followRoster();
-        if (device.roster.members.length === 1) return device.hub.removeHousehold();
-        await (await module()).appendRevocation(device, device.keys.device);
+        await (await module()).leaveHousehold(this.device);
     }
 
     /** @param {string} id @param {string} name Durable when it returns. Throws StoreError. */
@@ -89,7 +86,7 @@ export class Administration {
 
     /** The verified sheets: one, or two where the older one could not be revoked. */
     async sheets() {
-        return (await this.household.devices()).filter(({ isSheet }) => isSheet);
+        return (await this.household.members()).filter(({ isSheet }) => isSheet);
     }
 
     /**

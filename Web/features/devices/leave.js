@@ -40,7 +40,7 @@ export async function removal(context) {
 
 /** @param {Companion} companion of a household that a phone founded */
 async function ofPhones({ household }) {
-    const others = (await household.devices()).filter(({ isThis }) => !isThis);
+    const others = (await household.members()).filter(({ isThis }) => !isThis);
     const rest = others.some(({ isSheet }) => !isSheet)
         ? "Moments, notes and photos stay on your other devices, which replace the keys."
         : others.length > 0

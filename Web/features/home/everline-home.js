@@ -4,6 +4,7 @@ import { isContentOpen } from "../../ui/content-lock.js";
 import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
 import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
+import { vaultRows } from "../../ui/vault-choice.js";
 import { ago, counted, named } from "../../ui/words.js";
 import { checksRow } from "./checks.js";
 
@@ -60,15 +61,9 @@ async function showMoments({ companion, go, signal }, place) {
 
 /** @param {Context} context @param {HTMLElement} place */
 async function showSharing({ companion, signal }, place) {
-    const vaults = await Promise.all((await companion.vaults.list()).map(async (vault) =>
-        ({ ...vault, count: (await vault.membership.members()).filter(({ spareOf }) => !spareOf).length })));
+    const vaults = await vaultRows(companion);
     if (signal.aborted) return;
-    place.replaceChildren(section("Shared", [rows(
-        ...vaults.map(({ id, name, count, isRevoked }) => row({
-            start: tile("heart", isRevoked ? "warning" : ""), title: name, href: `#/settings/vaults?vault=${id}`,
-            note: isRevoked ? "You are no longer a member" : count === 1
-                ? "Only this device so far" : counted(count, "device"),
-        })),
+    place.replaceChildren(section("Shared", [rows(...vaults,
         vaults.length === 0 && row({
             start: tile("people"), title: "Invite your partner", href: "#/settings/vaults",
             note: "A shared vault has moments of you both. Your own stay yours.",
@@ -90,6 +85,6 @@ async function showSheet({ companion, go, signal }, place) {
     const sheets = await companion.administration.sheets();
     if (signal.aborted) return;
     place.replaceChildren(...(sheets.length > 0 ? [] : [banner("warning", "warning",
-        element("p", {}, "There is no recovery sheet: if this phone is lost, so is everything in it."),
+        element("p", {}, "There is no recovery sheet: if this phone is lost, its data is lost too."),
         button("Make a recovery sheet", () => go("settings/recovery/new")))]));
 }

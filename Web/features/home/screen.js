@@ -33,7 +33,7 @@ export async function home(context) {
         }
     });
     if (!companion.hasComputer) {
-        // A computer that joins brings its own parts.
+        // Home has other parts once a computer joins.
         companion.addEventListener("roster", () => companion.hasComputer && context.go("home", { replace: true }),
             { signal });
         const { everlineHome } = await import("./everline-home.js");

@@ -5,7 +5,7 @@
 const count = 6;
 const day = 86_400;
 
-/** Title, words, mood and place. Somebody who knows AppLocker may know them too: the screen says to change them. */
+/** Title, words, mood and place. A user of AppLocker may recognise them: the screen says to change them. */
 const samples = [
     ["Soup and a film", "It rained all evening. We fell asleep before the end.", "calm", ""],
     ["Market", "Too many tomatoes, and the good bread.", "joy", "Market square"],

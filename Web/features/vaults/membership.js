@@ -3,7 +3,7 @@ import { textOf } from "../../crypto/bytes.js";
 import { vaultLink } from "../../crypto/invitation.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { HubError } from "../../hub/errors.js";
-import { admit, appendRevocation, askingBy, createInvitation, revokeMember,
+import { admit, appendRevocation, askingBy, createInvitation, leaveHousehold, revokeMember,
     withdraw } from "../../household/administration.js";
 import { nameRecord } from "../../household/device-names.js";
 import { ownerTag, sharedVaultID } from "../../household/shared-keys.js";
@@ -29,7 +29,7 @@ export const vaultNameProblem = (typed) => (typed === "" ? "A vault needs a name
 
 /**
  * How many devices they are, without spare members.
- * @param {VaultMember[]} members
+ * @param {{ spareOf: string | null }[]} members
  */
 export const membersShown = (members) => members.filter(({ spareOf }) => spareOf === null).length;
 
@@ -63,9 +63,9 @@ export class VaultMembership {
         return members.filter(({ owner }, index) => owner === tags[index]);
     }
 
-    /** Of members, spare ones too. */
-    get count() {
-        return this.device.roster.members.length;
+    /** How many devices share it, without spare members. */
+    async countShown() {
+        return membersShown(await this.companion.household.members());
     }
 
     // Admitting
@@ -103,8 +103,9 @@ export class VaultMembership {
      * @param {string} member
      */
     async remove(member) {
-        const spares = (await this.members()).filter(({ spareOf }) => spareOf === member);
-        for (const { id } of spares) await revokeMember(this.device, id);
+        const spares = (await this.companion.household.members()).filter(({ spareOf }) => spareOf === member);
+        for (const { id } of spares) await appendRevocation(this.device, id);
+        // Replaces the keys once, for all of them.
         return revokeMember(this.device, member);
     }
 
@@ -114,9 +115,7 @@ export class VaultMembership {
      */
     async leave() {
         try {
-            await this.device.followRoster();
-            if (this.count > 1) await appendRevocation(this.device, this.device.keys.device);
-            else await this.device.hub.removeHousehold();
+            await leaveHousehold(this.device);
         } catch (error) {
             // It was revoked before.
             if (!(error instanceof HubError) || error.code !== "unauthorized") throw error;

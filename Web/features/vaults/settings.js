@@ -3,9 +3,9 @@ import { element } from "../../ui/element.js";
 import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
 import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
-import { counted, sentenceOf } from "../../ui/words.js";
-import { membersShown, vaultNameProblem } from "./membership.js";
-import { chooseVault } from "../../ui/vault-choice.js";
+import { sentenceOf } from "../../ui/words.js";
+import { vaultNameProblem } from "./membership.js";
+import { chooseVault, vaultRows } from "../../ui/vault-choice.js";
 import { vaultPage } from "./vault.js";
 
 const longestName = 64;
@@ -18,21 +18,14 @@ export async function vaultsPage(context) {
     const { companion, signal } = context;
     const list = element("div", { class: "settings-parts" });
     const draw = async () => {
-        const vaults = await Promise.all((await companion.vaults.list()).map(async (vault) =>
-            ({ ...vault, count: membersShown(await vault.membership.members()) })));
+        const vaults = await vaultRows(companion);
         if (signal.aborted) return;
         const problems = [...companion.vaults.problems];
         list.replaceChildren(
             vaults.length === 0 && problems.length === 0
                 ? empty("heart", "No shared vault yet",
                     "A shared vault contains moments that you share with other people. Your own moments stay private.")
-                : element("div", { class: "card rows" },
-                    ...vaults.map(({ id: own, name, count, isRevoked }) => row({
-                        start: tile("heart", isRevoked ? "warning" : ""), title: name,
-                        href: `#/settings/vaults?vault=${own}`,
-                        note: isRevoked ? "You are no longer a member"
-                            : count === 1 ? "Only this device so far" : counted(count, "device"),
-                    })),
+                : element("div", { class: "card rows" }, ...vaults,
                     ...problems.map(([own, problem]) => row({
                         start: tile("warning", "danger"), title: "A vault that can’t be opened", note: problem,
                         onclick: () => forget(context, own),

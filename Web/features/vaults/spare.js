@@ -7,7 +7,7 @@ import { KeyRing } from "../../crypto/ring.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { HubClient } from "../../hub/client.js";
 import { firstDrawers } from "../../household/private-storage.js";
-import { admit, createInvitation, revokeMember } from "../../household/administration.js";
+import { admit, appendRevocation, createInvitation, revokeMember } from "../../household/administration.js";
 import { admitByDerived } from "../../household/derived-member.js";
 import { nameRecord } from "../../household/device-names.js";
 import { CompanionError } from "../../household/errors.js";
@@ -21,7 +21,7 @@ import { epochOf, ownerTag, sharedVaultID } from "../../household/shared-keys.js
  * @typedef {{ hub: string, household: string, name: string, seed: string }} KeptVault
  */
 
-export const keptVaults = "vaults";
+const keptVaults = "vaults";
 const purpose = "applocker/1/spare";
 const seedLength = 32;
 
@@ -63,7 +63,7 @@ export async function listKept(main) {
 const spareOf = (seed, household) => derivedDevice(unbase64url(seed) ?? new Uint8Array(), purpose, household);
 
 /**
- * Replaces the spare member that is missing, or that a device knows which the household revoked. Throws HubError,
+ * Replaces the spare member that is missing, or whose secret a revoked device has. Throws HubError,
  * HubUnreachable, StoreError: then it is tried with the next connection.
  * @param {import("../../session/session-state.js").SessionState} main of a household that a phone founded
  * @param {Vault} vault
@@ -74,7 +74,8 @@ export async function ensureSpare({ device: main, editor }, { companion: { devic
     const kept = await opened(main, record);
     const old = kept && (await spareOf(kept.seed, household)).id;
     if (kept?.epoch === epochOf(main.roster) && device.roster.member(old ?? "")) return;
-    if (old) await revokeMember(device, old);
+    // Without new keys: admitting the next one replaces them.
+    if (old) await appendRevocation(device, old);
     const seed = randomBytes(seedLength);
     const spare = await derivedDevice(seed, purpose, household);
     const { invitation } = await createInvitation(device, "computer");
