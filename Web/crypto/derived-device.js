@@ -25,7 +25,7 @@ const [pairLength, tokenLength, secretLength] = [48, 32, 20];
 export const derivedToken = (secret, purpose) => hkdf(secret, empty, fields(purpose, "token"), tokenLength);
 
 /**
- * The household is part of its keys: a hub that names another one gets keys of nobody.
+ * The household is part of its keys: with another household's id the keys match no device.
  * @param {Uint8Array} secret
  * @param {Purpose} purpose
  * @param {string} household

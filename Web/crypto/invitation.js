@@ -36,8 +36,7 @@ export function readLink(link) {
  * @returns {Invitation}
  */
 export const readVaultLink = (link) =>
-    ({ ...read(link, vaultMark, "This invitation to a vault is incomplete; ask for it again.", roles.slice(0, 1)),
-        role: "computer" });
+    read(link, vaultMark, "This invitation to a vault is incomplete; ask for it again.", ["computer"]);
 
 /** @param {Invitation} invitation */
 export const vaultLink = (invitation) => linkOf(invitation, vaultMark, 1);

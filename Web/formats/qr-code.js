@@ -235,5 +235,6 @@ export function qrCode(text) {
         }
         return grid.modules.map((line) => line.map(Boolean));
     });
-    return codes.reduce((best, code) => (penaltyOf(code) < penaltyOf(best) ? code : best));
+    const penalties = codes.map(penaltyOf);
+    return codes[penalties.indexOf(Math.min(...penalties))];
 }

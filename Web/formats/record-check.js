@@ -33,7 +33,7 @@ export class RecordRefusal extends Error {
 
 const ofHousehold = new Set(["keys", "devices", "status", "apps", "icons", "events", "requests", "commands"]);
 const ofAdministrators = new Set(["keys", "devices"]);
-const ofComputers = new Set(["status", "apps", "icons", "events", "requests", "intruders"]);
+const ofComputers = new Set(["requests", "intruders"]);
 /** Of which a computer writes only its own record. */
 const ofOneComputer = new Set(["status", "apps", "icons"]);
 const maximumBlobs = 8;

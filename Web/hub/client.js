@@ -61,7 +61,7 @@ export class HubClient {
     }
 
     /**
-     * What the inviting computer left for a device with a typed code. Without a token.
+     * The sealed details that the inviting computer stored for a device with a typed code. Without a token.
      * @param {string} invitation
      * @param {Uint8Array} proof
      */

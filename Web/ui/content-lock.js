@@ -4,10 +4,11 @@ import { button, empty } from "./parts.js";
 
 /** The stored name of the setting. */
 const name = "notesAskGate";
-/** @type {WeakSet<object>} */
-const answered = new WeakSet();
-/** Sessions in which the person locked notes and moments, whatever the setting. @type {WeakSet<object>} */
-const closed = new WeakSet();
+/**
+ * By session: true once the person confirmed, false once they locked notes and moments.
+ * @type {WeakMap<object, boolean>}
+ */
+const answers = new WeakMap();
 
 /** @param {Companion} companion @returns {Promise<boolean>} */
 export const contentAsksAgain = (companion) => companion.settings.get(name, true);
@@ -17,9 +18,8 @@ export const setContentAsksAgain = (companion, isOn) => companion.settings.set(n
 
 /** @param {Companion} companion */
 export async function isContentOpen(companion) {
-    const session = companion.unlockedSession;
-    if (closed.has(session)) return false;
-    return companion.wasJustFounded || answered.has(session) || !(await contentAsksAgain(companion));
+    return answers.get(companion.unlockedSession)
+        ?? (companion.wasJustFounded || !(await contentAsksAgain(companion)));
 }
 
 /**
@@ -28,8 +28,7 @@ export async function isContentOpen(companion) {
  * @param {Companion} companion
  */
 export function closeContent(companion) {
-    answered.delete(companion.unlockedSession);
-    closed.add(companion.unlockedSession);
+    answers.set(companion.unlockedSession, false);
     companion.notes.forget();
 }
 
@@ -49,12 +48,11 @@ export function lockedContent(context, title, what, icon) {
             text: `${what[0].toUpperCase()}${what.slice(1)} require the PIN again after each lock.`, action: "Open",
         });
         if (!isOpen) return;
-        answered.add(session);
-        closed.delete(session);
+        answers.set(session, true);
         context.go(location.hash.replace(/^#\//, ""), { replace: true });
     };
     // Asked once automatically; after a "Cancel", or where the person locked them, by the button.
-    if (!closed.has(context.companion.unlockedSession)) setTimeout(() => !context.signal.aborted && open());
+    if (answers.get(context.companion.unlockedSession) !== false) setTimeout(() => !context.signal.aborted && open());
     return {
         title, body: [empty(icon, `Your ${what} are locked`, "Enter your PIN again, or use Face ID or fingerprint.",
             button(`Open ${what}`, open, { kind: "primary", icon: "unlock" }))],

@@ -28,7 +28,7 @@ export const amounts = ({ moments, photos }) =>
 
 /** @param {Companion} companion @returns {Promise<(id: string) => string>} the names of devices, by id */
 export async function deviceNames(companion) {
-    const names = new Map((await companion.household.devices())
+    const names = new Map((await companion.household.members())
         .map(({ id, name, isThis }) => [id, isThis ? `${name} (this one)` : name]));
     return (id) => names.get(id) ?? `A revoked device (${id.slice(0, 8)})`;
 }

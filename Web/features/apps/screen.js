@@ -53,18 +53,37 @@ async function detailPage(context, computer, id) {
     const detail = new AppDetail(context, computer, id);
     everySecond(() => tickStates(detail.element, companion.now()), signal);
     let name = "";
-    await live(companion, ["apps", "icons"], async () => {
-        const [list, icons] = await listWithIcons(companion, computer.id);
-        if (signal.aborted) return;
+    await followApps(context, computer.id, (list, icons) => {
         name = list?.apps.find((one) => one.id === id)?.name ?? name;
         detail.show(list, icons);
-    }, signal);
+    });
     return { title: named(name) || "App", back: "apps", body: [detail.element] };
 }
 
-/** @param {Companion} companion @param {string} computer */
-const listWithIcons = (companion, computer) =>
-    Promise.all([companion.household.appList(computer), companion.household.icons(computer)]);
+/**
+ * Calls `show` with the first list and icons, and after each change of one of them.
+ * @param {Context} context
+ * @param {string} computer
+ * @param {(list: ComputerApps | null, icons: Map<string, string>) => void} show
+ */
+async function followApps({ companion, signal }, computer, show) {
+    /** @type {ComputerApps | null | undefined} undefined: not read yet */
+    let list;
+    /** @type {Map<string, string>} */
+    let icons = new Map();
+    const draw = () => {
+        if (list !== undefined && !signal.aborted) show(list, icons);
+    };
+    // One after the other, so that the list is drawn with its icons at first.
+    await live(companion, ["icons"], async () => {
+        icons = await companion.household.icons(computer);
+        draw();
+    }, signal);
+    await live(companion, ["apps"], async () => {
+        list = await companion.household.appList(computer);
+        draw();
+    }, signal);
+}
 
 /**
  * @param {Context} context
@@ -92,7 +111,7 @@ async function listPage(context, computers, computer, app) {
     /** @param {string} id */
     const select = (id) => {
         chosen = id;
-        history.replaceState(null, "", `#/apps/${computer.id}/${encodeURIComponent(id)}`);
+        history.replaceState(history.state, "", `#/apps/${computer.id}/${encodeURIComponent(id)}`);
         detail = new AppDetail(context, computer, id);
         pane.replaceChildren(detail.element);
         draw();
@@ -119,10 +138,10 @@ async function listPage(context, computers, computer, app) {
     everySecond(() => {
         for (const place of [sections.element, pane]) tickStates(place, companion.now());
     }, signal);
-    await live(companion, ["apps", "icons"], async () => {
-        [list, icons] = await listWithIcons(companion, computer.id);
-        if (!signal.aborted) draw();
-    }, signal);
+    await followApps(context, computer.id, (...newest) => {
+        [list, icons] = newest;
+        draw();
+    });
     return {
         title: "Apps", actions: [add],
         body: [element("div", { class: "apps" }, element("div", { class: "apps-part" },

@@ -51,7 +51,7 @@ export function forgetEntryLink() {
 export const markUsed = (link) => setPageSetting("usedLink", idOf(link));
 
 /**
- * The invitation's id, which the hub knows; null if it can't be read.
+ * The invitation's id, as at the hub; null if it can't be read.
  * @param {EntryLink} entry
  */
 function idOf({ kind, link }) {

@@ -1,4 +1,4 @@
-// Brings a link in: scanned, pasted, or typed into a field.
+// Reads a link: scanned, pasted, or typed into a field.
 import { element } from "../../ui/element.js";
 import { button, field } from "../../ui/parts.js";
 import { canScan } from "../../ui/can-scan.js";
