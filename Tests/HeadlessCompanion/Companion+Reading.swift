@@ -63,7 +63,6 @@ extension Companion {
 
     public func apps() -> [HubID: [RemoteApp]] { lists().mapValues(\.apps) }
 
-    /// The lists by computer.
     /// 0 where there is no such record.
     public func revision(of collection: RecordCollection, _ id: HubID) -> UInt64 {
         state.records[Self.key(collection.rawValue, id)]?.revision ?? 0
@@ -74,6 +73,7 @@ extension Companion {
         Dictionary(uniqueKeysWithValues: all(.icons, ComputerIcons.self).map { ($0.record.id, $0.body) })
     }
 
+    /// The lists by computer.
     public func lists() -> [HubID: ComputerApps] {
         Dictionary(uniqueKeysWithValues: all(.apps, ComputerApps.self).map { ($0.record.id, $0.body) })
     }

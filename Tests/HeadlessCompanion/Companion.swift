@@ -262,12 +262,13 @@ public actor Companion {
 
     /// Nil if its device was revoked since.
     private func check(_ record: HubRecord, known: UInt64) async throws -> CheckedRecord? {
+        let knownEpoch = state.records[Self.key(record.collection, record.id)]?.epoch ?? 0
         do {
-            return try RecordCheck(roster).check(record, known: known)
+            return try RecordCheck(roster).check(record, known: known, knownEpoch: knownEpoch)
         } catch RecordRefusal.unknownAuthor {
             try await followRoster()
             if roster.revoked.contains(record.author.item) { return nil }
-            return try RecordCheck(roster).check(record, known: known)
+            return try RecordCheck(roster).check(record, known: known, knownEpoch: knownEpoch)
         }
     }
 

@@ -39,7 +39,7 @@ extension AppCatalog {
         return nil
     }
 
-    /// In the order in which they are tried: the size that is shown, then larger ones, then drawings.
+    /// In the order in which they are tried: the shown size, larger ones, then SVG.
     private func candidates(for name: String) -> [String] {
         if name.hasPrefix("/") { return [name] }
         guard !name.isEmpty, !name.contains("/") else { return [] }

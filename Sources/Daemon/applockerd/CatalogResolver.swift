@@ -38,10 +38,10 @@ struct CatalogResolver: AppResolver {
         }
     }
 
-    func pictures(of icons: [String: String], user: UInt32) async -> [RemoteIcon] {
+    func icons(named names: [String: String], user: UInt32) async -> [RemoteIcon] {
         let catalog = catalog(of: user)
         return await onQueue {
-            icons.compactMap { app, name in
+            names.compactMap { app, name in
                 catalog.icon(name).map { RemoteIcon(app: app, type: $0.format.rawValue, data: Data($0.bytes)) }
             }
         }

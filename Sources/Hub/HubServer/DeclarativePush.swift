@@ -1,8 +1,8 @@
 import Foundation
 import HubAPI
 
-/// A declarative push message (W3C Push API, "Declarative push message"): a browser that knows it shows the fallback if no
-/// worker replaces it, and does not end a subscription for messages that show nothing.
+/// A declarative push message (W3C Push API, "Declarative push message"): a browser that supports it shows the fallback
+/// if no worker replaces it, and keeps the subscription even if a message shows nothing.
 struct DeclarativePush {
     let bytes: Data
 

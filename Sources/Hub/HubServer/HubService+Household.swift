@@ -143,7 +143,7 @@ extension HubService {
         return .done
     }
 
-    /// For a device that has a typed code. The proof is shown before joining: it proves the code, and uses nothing up.
+    /// For a device that has a typed code. The proof is shown before joining: it proves the code, and does not use up the invitation.
     func invitationDetails(_ request: HubRequest) async throws -> HubReply {
         let id = try request.id()
         let message = try request.message(InvitationDetailsRequest.self)

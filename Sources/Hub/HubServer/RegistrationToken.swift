@@ -6,7 +6,7 @@ import HubAPI
 public enum RegistrationToken {
     /// Reads the token, or creates one of 24 random bytes at the first start.
     ///
-    /// - Parameter creates: whether one is created where there is none.
+    /// - Parameter creates: whether to create a missing one.
     /// - Throws: `RegistrationTokenError` if other users can access the file or it can't be written.
     public static func load(path: String, creates: Bool = true) throws -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)

@@ -111,7 +111,7 @@ public struct ComputerIcons: Codable, Equatable, Sendable {
     public init(icons: [RemoteIcon]) { self.icons = icons }
 }
 
-/// An app's picture. Whoever can add an app at the computer can choose it.
+/// An app's icon. Anybody who can add an app at the computer can choose it.
 public struct RemoteIcon: Codable, Equatable, Sendable {
     /// The app's id.
     public var app: String

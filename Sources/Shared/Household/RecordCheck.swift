@@ -58,17 +58,15 @@ public struct RecordCheck: Sendable {
     private static let ofHousehold: Set<RecordCollection> = [
         .keys, .devices, .status, .apps, .icons, .events, .requests, .commands,
     ]
-    private static let ofComputers: Set<RecordCollection> = [.status, .apps, .icons, .events, .requests, .intruders]
-    private static let ofAdministrators: Set<RecordCollection> = [.keys, .devices]
 
     /// Whether records of this collection are the household's own, under its status key.
     public static func isOfHousehold(_ collection: RecordCollection) -> Bool { ofHousehold.contains(collection) }
 
     /// - Parameters:
     ///   - known: its known revision; 0 for a new record.
-    ///   - knownEpoch: the epoch of that revision; 0 for a new record. It matters for a record of a former member alone.
+    ///   - knownEpoch: the epoch of that revision; 0 for a new record. By default no record of a former member is accepted.
     public func check(
-        _ record: HubRecord, known: UInt64, knownEpoch: UInt32 = 0
+        _ record: HubRecord, known: UInt64, knownEpoch: UInt32 = .max
     ) throws(RecordRefusal) -> CheckedRecord {
         guard let collection = RecordCollection(rawValue: record.collection), record.epoch > 0,
             1...HubRecord.maximumNumber ~= record.revision, record.sequence ?? 0 <= HubRecord.maximumNumber,
@@ -100,12 +98,12 @@ public struct RecordCheck: Sendable {
         let id = record.author.item
         if let member = roster.member(id) { return member }
         guard !Self.ofHousehold.contains(collection) else { return nil }
-        return departing.contains(id) || isOfThen(record, knownEpoch) ? roster.former[id] : nil
+        return departing.contains(id) || isFromMembership(record, knownEpoch) ? roster.former[id] : nil
     }
 
-    /// Whether a former member wrote it under keys of its time. In the vault of a household that a phone founded, it stays
+    /// Whether a former member wrote it under keys that it had as a member. In the vault of a household that a phone founded, it stays
     /// until another member has signed it.
-    private func isOfThen(_ record: HubRecord, _ knownEpoch: UInt32) -> Bool {
+    private func isFromMembership(_ record: HubRecord, _ knownEpoch: UInt32) -> Bool {
         guard roster.isPhoneFounded, record.vault.item == EpochKeys.vault(of: roster.household),
             let last = roster.lastKeysEpoch(of: record.author.item)
         else { return false }
@@ -119,8 +117,9 @@ public struct RecordCheck: Sendable {
         case .status, .apps, .icons: author.role == .computer && author.id == name.id
         // Events never change.
         case .events: author.role == .computer && name.revision == 1
-        case let collection where Self.ofAdministrators.contains(collection): author.role.administers
-        default: author.role == .computer || !Self.ofComputers.contains(name.collection)
+        case .keys, .devices: author.role.administers
+        case .requests, .intruders: author.role == .computer
+        default: true
         }
     }
 }

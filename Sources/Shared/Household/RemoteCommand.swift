@@ -52,7 +52,7 @@ public enum RemoteAction: Codable, Equatable, Sendable {
     case renameDevice(device: HubID, name: String)
     /// Revokes a companion, possibly the requesting one. A computer is revoked at a computer, with the passcode.
     case revokeDevice(device: HubID)
-    /// What this version does not know, as from a newer companion. Never sent.
+    /// An action of a newer version. Never sent.
     case unsupported
 }
 

@@ -253,7 +253,7 @@ public struct InvitationDetailsRequest: Codable, Sendable {
     public init(proof: Data) { self.proof = proof }
 }
 
-/// What the inviting device left for a device with a typed code.
+/// What the inviting device stored for a device with a typed code.
 public struct InvitationDetails: Codable, Equatable, Sendable {
     public var details: Data
     public init(details: Data) { self.details = details }

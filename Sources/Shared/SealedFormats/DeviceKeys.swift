@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// The keys of a household, boxed to one of its devices.
@@ -9,10 +8,7 @@ public enum DeviceKeys {
         var fields = Fields("applocker/1/keys")
         fields.add(sender.bytes)
         fields.add(receiver.bytes)
-        guard let id = ItemID(bytes: Array(SHA256.hash(data: fields.bytes)).prefix(ItemID.length)) else {
-            preconditionFailure("SHA-256 has 32 bytes")
-        }
-        return id
+        return fields.id
     }
 
     /// Whether a record of "keys" with this id and author is for this device.

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// The keys of one epoch of a household whose keys no single computer makes: a shared vault, or a household that a phone
@@ -10,7 +9,7 @@ public enum EpochKeys {
     public static func vault(of household: ItemID) -> ItemID {
         var fields = Fields("applocker/1/shared-vault")
         fields.add(household.bytes)
-        return id(fields)
+        return fields.id
     }
 
     /// The id of the record with an epoch's keys.
@@ -18,14 +17,7 @@ public enum EpochKeys {
         var fields = Fields("applocker/1/vault-keys")
         fields.add(household.bytes)
         fields.add(epoch)
-        return id(fields)
-    }
-
-    private static func id(_ fields: Fields) -> ItemID {
-        guard let id = ItemID(bytes: Array(SHA256.hash(data: fields.bytes)).prefix(ItemID.length)) else {
-            preconditionFailure("SHA-256 has 32 bytes")
-        }
-        return id
+        return fields.id
     }
 
     /// The box of each member.

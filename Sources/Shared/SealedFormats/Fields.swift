@@ -1,3 +1,5 @@
+import Crypto
+
 /// Bytes that name what is sealed, put together so that no two lists of fields give the same bytes: each field's length
 /// as u32, then the field.
 struct Fields {
@@ -15,6 +17,16 @@ struct Fields {
     mutating func add(_ text: String) { add(Array(text.utf8)) }
 
     mutating func add(_ number: some FixedWidthInteger & UnsignedInteger) { add(number.bigEndianBytes) }
+}
+
+extension Fields {
+    /// The first 16 bytes of SHA-256: an id that every device derives alike.
+    var id: ItemID {
+        guard let id = ItemID(bytes: Array(SHA256.hash(data: bytes)).prefix(ItemID.length)) else {
+            preconditionFailure("SHA-256 has 32 bytes")
+        }
+        return id
+    }
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {

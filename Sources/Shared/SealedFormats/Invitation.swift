@@ -17,7 +17,7 @@ public struct Invitation: Sendable {
     public let role: DeviceRole
     let secret: SecretBytes
 
-    /// - Parameter code: a fresh one; what it is typed as names the same invitation as the link.
+    /// - Parameter code: a new one. Typed, it identifies the same invitation as the link.
     public init(
         household: ItemID, computer: ItemID, role: DeviceRole = .companion, code: PairingCode = PairingCode()
     ) {
@@ -83,8 +83,8 @@ public struct Invitation: Sendable {
         }
     }
 
-    /// What the link has and a typed code has not, for the hub to keep: 49 bytes, sealed to who has the code. Once: the
-    /// key seals one message.
+    /// What the link contains and a typed code does not, stored at the hub: 49 bytes, sealed for holders of the code. Once:
+    /// the key seals one message.
     public var sealedDetails: [UInt8] {
         let key = KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-details")
             .withUnsafeBytes { SymmetricKey(data: $0) }

@@ -3,9 +3,8 @@ import Crypto
 /// What a person types where a link can be neither scanned nor pasted: 80 random bits, from which the invitation's id and
 /// secret are derived. docs/formats.md, "Typed code".
 ///
-/// It is valid for five minutes: nobody finds 80 bits in them, even with everything that the hub has.
+/// It is valid for five minutes, too short to search 80 bits, even with all data of the hub.
 public struct PairingCode: Sendable {
-    private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     /// In bytes.
     static let secretLength = 10
     private static let groups = 4
@@ -22,17 +21,11 @@ public struct PairingCode: Sendable {
     /// "7KQ2F-9D3MX-0V7TB-AAZ4C": Crockford's base 32 in groups of four digits, each with a check digit after it, so that
     /// a mistake is noticed in the group in which it was made.
     public var text: String {
-        var values = secret.withUnsafeBytes { bytes in
-            stride(from: 0, to: bytes.count * 8, by: 5).map { bit in
-                let next = bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0
-                let pair = UInt16(bytes[bit / 8]) << 8 | UInt16(next)
-                return UInt8(truncatingIfNeeded: pair >> UInt16(11 - bit % 8)) & 31
-            }
-        }
+        var values = Crockford.values(of: secret)
         defer { values.withUnsafeMutableBytes { wipe($0) } }
         return (0..<Self.groups).map { group in
             let start = group * Self.digitsInGroup
-            let typed = values[start..<(start + Self.digitsInGroup)].map { Self.digits[Int($0)] }
+            let typed = values[start..<(start + Self.digitsInGroup)].map { Crockford.digits[Int($0)] }
             return String(decoding: typed + [Self.check(typed, group: UInt8(group))], as: UTF8.self)
         }.joined(separator: "-")
     }
@@ -42,7 +35,7 @@ public struct PairingCode: Sendable {
         var fields = Fields("applocker/1/pair-code-check")
         fields.add([group])
         fields.add(typed)
-        return digits[Int(Array(SHA256.hash(data: fields.bytes))[0] >> 3)]
+        return Crockford.digits[Int(Array(SHA256.hash(data: fields.bytes))[0] >> 3)]
     }
 
     /// Of the invitation.

@@ -2,7 +2,6 @@ import Crypto
 
 /// 160 random bits that open the vault without any device: 36 digits of Crockford's base 32, the last four a check.
 public struct RecoveryCode: Sendable {
-    private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let secretLength = 20
 
     private let secret: SecretBytes
@@ -52,16 +51,7 @@ public struct RecoveryCode: Sendable {
 
     private func spelled(dashes: Bool) -> SecretBytes {
         SecretBytes(capacity: 44) { buffer in
-            var values: [UInt8] = []
-            // No copy is left behind by growing.
-            values.reserveCapacity(36)
-            secret.withUnsafeBytes { bytes in
-                for bit in stride(from: 0, to: bytes.count * 8, by: 5) {
-                    let next = bit / 8 + 1 < bytes.count ? bytes[bit / 8 + 1] : 0
-                    let pair = UInt16(bytes[bit / 8]) << 8 | UInt16(next)
-                    values.append(UInt8(truncatingIfNeeded: pair >> UInt16(11 - bit % 8)) & 31)
-                }
-            }
+            var values = Crockford.values(of: secret, room: 4)
             values += Self.check(secret)
             var count = 0
             for (position, value) in values.enumerated() {
@@ -69,7 +59,7 @@ public struct RecoveryCode: Sendable {
                     buffer[count] = UInt8(ascii: "-")
                     count += 1
                 }
-                buffer[count] = Self.digits[Int(value)]
+                buffer[count] = Crockford.digits[Int(value)]
                 count += 1
             }
             values.withUnsafeMutableBytes { wipe($0) }
@@ -93,7 +83,7 @@ public struct RecoveryCode: Sendable {
         switch upper {
         case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
         case UInt8(ascii: "O"): return 0
-        default: return digits.firstIndex(of: upper).map { UInt8($0) }
+        default: return Crockford.digits.firstIndex(of: upper).map { UInt8($0) }
         }
     }
 }

@@ -72,7 +72,7 @@ extension SyncEngine {
             return nil
         }
         do {
-            return try RecordCheck(session.roster).check(record, known: newest, knownEpoch: .max)
+            return try RecordCheck(session.roster).check(record, known: newest)
         } catch .unknownAuthor {
             // The author may have been admitted or revoked a moment ago, or wrote it as a member.
             let roster = try await delegate.followRoster()

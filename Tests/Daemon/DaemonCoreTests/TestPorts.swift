@@ -309,8 +309,8 @@ actor TestResolver: AppResolver {
         apps.values.map { OtherApp(id: $0.id.rawValue, name: $0.name) }
     }
 
-    func pictures(of icons: [String: String], user: UInt32) async -> [RemoteIcon] {
-        icons.map { app, name in RemoteIcon(app: app, type: "image/png", data: Data(name.utf8)) }
+    func icons(named names: [String: String], user: UInt32) async -> [RemoteIcon] {
+        names.map { app, name in RemoteIcon(app: app, type: "image/png", data: Data(name.utf8)) }
     }
 }
 

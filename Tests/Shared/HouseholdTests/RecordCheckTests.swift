@@ -59,7 +59,7 @@ import Testing
                 refusal(record(collection, by: administrator)) == (isOfAdministrators ? nil : .wrongWriter),
                 "\(collection)")
         }
-        for collection in [RecordCollection.status, .apps] {
+        for collection in [RecordCollection.status, .apps, .icons] {
             #expect(refusal(record(collection, by: computer, id: computer.device)) == nil)
             #expect(refusal(record(collection, by: computer)) == .wrongWriter)
             #expect(refusal(record(collection, by: phone, id: phone.device)) == .wrongWriter)

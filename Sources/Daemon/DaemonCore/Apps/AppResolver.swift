@@ -10,9 +10,9 @@ public protocol AppResolver: Sendable {
     func installed(user: UInt32) async -> (apps: [ResolvedApp], problems: [String])
     /// The installed apps that can be locked.
     func lockable(user: UInt32) async -> [OtherApp]
-    /// The pictures of apps, without those that have none that can be sent.
-    /// - Parameter icons: by app, as a desktop entry names them.
-    func pictures(of icons: [String: String], user: UInt32) async -> [RemoteIcon]
+    /// The icons of apps. An app whose icon can't be sent is omitted.
+    /// - Parameter names: by app, as a desktop entry names its icon.
+    func icons(named names: [String: String], user: UInt32) async -> [RemoteIcon]
 }
 
 extension AppResolver {

@@ -6,8 +6,8 @@ import Policy
 import SealedFormats
 import Sync
 
-/// Keeps `status/<computer>`, `apps/<computer>` and `icons/<computer>` up to date: on every change, at most every two seconds, and every
-/// five minutes, so that devices know the age of the status and the time of this computer.
+/// Keeps `status/<computer>`, `apps/<computer>` and `icons/<computer>` up to date: on every change, at most every two
+/// seconds, and every five minutes, so that devices have the age of the status and the time of this computer.
 actor StatusPublisher {
     static let shortest = Duration.seconds(2)
     static let longest = Duration.seconds(300)
@@ -22,12 +22,17 @@ actor StatusPublisher {
         var time: Duration
     }
 
-    private struct PublishedIcons {
-        /// Of the apps' icons, as their desktop entries name them.
+    /// The icons of the listed apps, and the list and the inspection for which their files were read.
+    private struct Icons {
+        /// As their desktop entries name them, by app.
         var names: [String: String]
-        /// The inspection in which their files were read.
+        /// Since boot.
         var look: Duration
-        /// A device that joins later has the newest status key.
+        var body: ComputerIcons
+    }
+
+    /// After a new status key they are sent again: a device that joins later has only that one.
+    private struct PublishedIcons: Equatable {
         var household: ItemID
         var epoch: UInt32
         var body: ComputerIcons
@@ -51,6 +56,7 @@ actor StatusPublisher {
     private var sentAlertDays: Int?
     /// The apps as last published, with a clock of 0.
     private var lastApps: ComputerApps?
+    private var icons: Icons?
     private var lastIcons: PublishedIcons?
     /// Raised for a change, and for a status that has to be sent without one.
     private let wake = Signal()
@@ -155,7 +161,8 @@ actor StatusPublisher {
                 lastStatus = picture
             }
         }
-        let list = await appList(at: clock, look.lockable)
+        let reports = await apps.reports()
+        let list = await appList(reports, at: clock, look.lockable)
         if isDue || list != lastApps {
             var body = list
             body.clock = clock
@@ -164,7 +171,9 @@ actor StatusPublisher {
                 lastApps = list
             }
         }
-        if let icons = await changedIcons(look, session),
+        let icons = PublishedIcons(
+            household: session.roster.household, epoch: session.secrets.epoch, body: await currentIcons(reports, look))
+        if icons != lastIcons,
             let record = try? await household.sealNext(icons.body, .icons, session.secrets.device)
         {
             records.append(record)
@@ -187,31 +196,27 @@ actor StatusPublisher {
         return fresh
     }
 
-    /// Nil while the pictures of the listed apps are those that were published. Files are read for another list, and
-    /// after each inspection.
-    private func changedIcons(_ look: Look, _ session: HouseholdService.Session) async -> PublishedIcons? {
-        let names = Dictionary(
-            uniqueKeysWithValues: await apps.reports().compactMap { app in app.icon.map { (app.id, $0) } })
-        let (household, epoch) = (session.roster.household, session.secrets.epoch)
-        let isKnown = lastIcons.map { $0.household == household && $0.epoch == epoch } ?? false
-        if let lastIcons, isKnown, lastIcons.names == names, lastIcons.look == look.time { return nil }
+    /// Files are read for another list, and after each inspection.
+    private func currentIcons(_ reports: [AppReport], _ look: Look) async -> ComputerIcons {
+        let names = Dictionary(uniqueKeysWithValues: reports.compactMap { app in app.icon.map { (app.id, $0) } })
+        if let icons, icons.names == names, icons.look == look.time { return icons.body }
         var left = ComputerIcons.maximumBytes
-        let pictures = await resolver.pictures(of: names, user: await status.viewer())
+        let found = await resolver.icons(named: names, user: await status.viewer())
             .sorted { $0.app < $1.app }
-            .filter { picture in
-                guard picture.data.count <= left else { return false }
-                left -= picture.data.count
+            .filter { icon in
+                guard icon.data.count <= left else { return false }
+                left -= icon.data.count
                 return true
             }
-        let icons = PublishedIcons(
-            names: names, look: look.time, household: household, epoch: epoch, body: ComputerIcons(icons: pictures))
-        guard isKnown, lastIcons?.body == icons.body else { return icons }
-        lastIcons = icons
-        return nil
+        let body = ComputerIcons(icons: found)
+        icons = Icons(names: names, look: look.time, body: body)
+        return body
     }
 
-    private func appList(at clock: UInt64, _ lockable: [OtherApp]) async -> ComputerApps {
-        let listed = await apps.reports().map { report in
+    private func appList(
+        _ reports: [AppReport], at clock: UInt64, _ lockable: [OtherApp]
+    ) async -> ComputerApps {
+        let listed = reports.map { report in
             // Rounded to the minute, because a countdown alone is no change.
             let end = report.unlockedForSeconds.map { (clock + UInt64($0) * 1_000) / 60_000 * 60_000 }
             return RemoteApp(

@@ -137,11 +137,13 @@ extension HouseholdService {
         throw ControlError(.hub, "The hub did not accept the household's new keys. AppLocker tries again.")
     }
 
-    /// Whether all of them have a box. If so, what depends on it is done.
+    /// Whether all recipients have a box. If so, records of former members are sealed again.
     private func isSettled(_ opened: KeyRing) async throws -> Bool {
         guard let roster = session?.roster else { return true }
+        // Where there is a record of this epoch, its boxes are the newest ones.
         let (record, boxes) = try await boxes(of: roster.keysEpoch, roster)
-        guard let record, try await recipients(roster).allSatisfy({ boxes.contains($0.id) }) else { return false }
+        guard let record, roster.members.map(\.id).filter(admittedHere(roster).contains).allSatisfy(boxes.contains)
+        else { return false }
         try await adoptRecordsOfFormerMembers(record, opened)
         return true
     }
@@ -153,18 +155,27 @@ extension HouseholdService {
         return (record, Set((boxes ?? [:]).keys))
     }
 
-    /// Who gets the keys: those that had the newest ones, those that this computer admitted, and itself. A phone that is
+    /// The recipients: members that had the newest keys, those that this computer admitted, and itself. A phone that is
     /// unlocked with a decoy PIN can admit devices too; a session with keys has to send them theirs.
     private func recipients(_ roster: Roster) async throws -> [RosterMember] {
-        let own = signingKey.publicKey.id
-        var chosen: Set<ItemID> = [own]
+        var chosen = admittedHere(roster)
         for epoch in (1...roster.keysEpoch).reversed() {
             let (record, members) = try await boxes(of: epoch, roster)
             guard record != nil else { continue }
             chosen.formUnion(members)
             break
         }
-        return roster.members.filter { chosen.contains($0.id) || roster.admitter(of: $0.id) == own }
+        return roster.members.filter { chosen.contains($0.id) }
+    }
+
+    /// This computer, and the devices that it admitted.
+    private func admittedHere(_ roster: Roster) -> Set<ItemID> {
+        let own = signingKey.publicKey.id
+        return Set(roster.history.filter { $0.kind == .admit && $0.author == own }.map(\.device)).union([own])
+    }
+
+    private func ring(with opened: KeyRing) async throws -> KeyRing {
+        try (await vault.openKeys()?.ring ?? opened).adding(opened.entries)
     }
 
     private func remember(_ record: HubRecord, _ sequence: UInt64) async throws {
@@ -179,7 +190,7 @@ extension HouseholdService {
     /// - Returns: nil if others have made this epoch's keys, and this computer has not received them.
     private func keys(of epoch: UInt32, mayMake: Bool, _ opened: KeyRing) async throws -> KeyRing? {
         guard let secrets = session?.secrets, let vault = sharedVault else { return nil }
-        let ring = try (await self.vault.openKeys()?.ring ?? opened).adding(opened.entries)
+        let ring = try await ring(with: opened)
         var entries =
             ring.entries.filter { $0.kind == .vault && $0.vault == vault && $0.epoch <= epoch }
             + secrets.ring.entries.filter { $0.kind == .status && $0.vault == secrets.household && $0.epoch <= epoch }
@@ -194,18 +205,23 @@ extension HouseholdService {
     // MARK: Records of former members
 
     /// The author of the newest keys signs what former members wrote as its own next revision, so that later members accept
-    /// it too. Changes that wait here are sealed again: none is sent under keys that a former member has.
+    /// it too. Queued changes are sealed again, so that none is sent under keys that a former
+    /// member has.
     private func adoptRecordsOfFormerMembers(_ keys: HubRecord?, _ opened: KeyRing) async throws {
         guard let session, let shared = sharedVault, session.roster.keysEpoch > 1 else { return }
         let gone = keys?.author.item == session.secrets.device ? session.roster.revoked : []
-        let ring = try (await vault.openKeys()?.ring ?? opened).adding(opened.entries)
+        let ring = try await ring(with: opened)
         let document = try await passcodes.requireVaultDocument()
         try await retryingOnConflict {
             var change = StateChange()
-            let waiting = Set(try await store.outbox(limit: 10_000, but: []).map(\.record.name))
-            let records = try await store.vaultRecords() + store.tombstones(by: gone)
-            try reseal(records.filter { $0.name.vault == shared }, into: &change, under: ring, vault: document.vault) {
-                gone.contains($0.author) || $0.epoch < $1 && waiting.contains($0.name)
+            let ofGone =
+                try await store.countRecords(by: gone) == 0
+                ? [] : try await store.vaultRecords().filter { gone.contains($0.author) } + store.tombstones(by: gone)
+            let queued = try await store.outbox(limit: 10_000, but: []).map(\.record)
+                .filter { $0.sealed != nil && !gone.contains($0.author) }
+            let due = (ofGone + queued).filter { $0.name.vault == shared }
+            try reseal(due, into: &change, under: ring, vault: document.vault) {
+                gone.contains($0.author) || $0.epoch < $1
             }
             if !change.resealed.isEmpty { try await store.write(change) }
         }
