@@ -60,7 +60,6 @@ def described(node):
         "role": node.get_role_name(),
         "name": node.get_name() or "",
         "text": text(node),
-        "isEnabled": states.contains(Atspi.StateType.SENSITIVE),
         "isOn": states.contains(Atspi.StateType.CHECKED) or states.contains(Atspi.StateType.PRESSED),
     }
 

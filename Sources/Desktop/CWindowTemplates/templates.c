@@ -2,7 +2,7 @@
 
 #include <adwaita.h>
 
-// ui/ is generated from blueprints/ by Scripts/blueprints, and checked in: it takes no blueprint-compiler to build.
+// ui/ is generated from blueprints/ by Scripts/blueprints, and checked in: a build needs no blueprint-compiler.
 static const char activity_page[] = {
 #embed "ui/activity-page.ui"
     , 0};

@@ -1,7 +1,6 @@
 import CAdwaita
 import CGtk4
 import DesktopModels
-import Foundation
 import GtkSupport
 
 /// The activity log with filters, a chart and its proof.
@@ -39,15 +38,18 @@ final class ActivityPage: Page {
         Signals.connect(screen["verify"].raw, "clicked") { Task { await model.verify() } }
         Signals.connect(screen["save"].raw, "clicked") {
             Dialogs.save("Save activity", name: "applocker-activity.csv", parent: window()) { path in
-                do {
-                    try Data(model.table().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-                    announce("Saved.")
-                } catch {
-                    announce("The table can't be written to \(path): \(error.localizedDescription)")
+                let table = Array(model.table().utf8)
+                Task {
+                    do {
+                        try await SavedFile.save(table, to: path)
+                        announce("Saved.")
+                    } catch {
+                        announce(sentence(error))
+                    }
                 }
             }
         }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     func open() async { await model.load() }

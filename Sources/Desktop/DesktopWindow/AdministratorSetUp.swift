@@ -1,8 +1,9 @@
 import BlockingThread
 import Foundation
+import Glibc
 
 /// Sets the first passcode of an AppLocker that a system service runs: only an administrator may, by polkit's own dialog.
-/// Afterwards polkit is no way to change anything: each change needs the passcode.
+/// Afterwards polkit permits no change: each change needs the passcode.
 struct AdministratorSetUp: Sendable {
     struct Refused: Error, CustomStringConvertible {
         let description: String
@@ -40,6 +41,8 @@ struct AdministratorSetUp: Sendable {
         process.standardInput = input
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
+        // pkexec may end without reading the passcode.
+        signal(SIGPIPE, SIG_IGN)
         try process.run()
         try? input.fileHandleForWriting.write(contentsOf: Data((passcode + "\n").utf8))
         try? input.fileHandleForWriting.close()

@@ -15,7 +15,7 @@ final class AppDialog {
     private let model: AppsModel
     private let app: AppItem
     private let categories: RowList<Membership>
-    private var isUpdating = true
+    private var isUpdating = false
 
     private struct Membership: Equatable, Identifiable {
         var id: String
@@ -37,12 +37,14 @@ final class AppDialog {
         gtk_window_set_transient_for(screen.widget.window, parent.window)
         fill()
         connect()
-        isUpdating = false
+        observe(self) { $0.update() }
         gtk_window_present(screen.widget.window)
     }
 
     /// Shows what changed; the window stays open.
-    func update() {
+    private func update() {
+        // What `item` finds is not observed itself.
+        _ = (model.listed, model.categories)
         guard let report = model.item(app.id)?.listed else { return }
         screen["remove_passcode"].setVisible(report.hasOwnPasscode)
         let end = Self.grantEnds.firstIndex(of: report.onGrantEnd) ?? 0
@@ -64,7 +66,6 @@ final class AppDialog {
         screen["times"].text = draft.times
         screen["programs"].setRowSubtitle((app.listed?.executables ?? []).joined(separator: ", "))
         showTimes()
-        update()
     }
 
     private func connect() {

@@ -4,7 +4,8 @@ import ProcessHardening
 
 /// Starts an installed app as a desktop does.
 enum AppLaunch {
-    /// Returns once the app runs or was denied: the launch of a locked app waits for its passcode, so it takes a thread.
+    /// Returns once the app runs or was denied: the launch of a locked app waits for its passcode, so it runs on a thread
+    /// of its own.
     ///
     /// - Parameter id: of its desktop entry, without the suffix.
     /// - Returns: why it did not start; nil if it did.

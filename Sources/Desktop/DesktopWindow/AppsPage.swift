@@ -23,14 +23,15 @@ final class AppsPage: Page {
         listed = RowList(screen["listed"]) { row, app in
             row.show(title: app.name, subtitle: app.stateText)
             row.showIcon(app.icon)
+            // The menu's entries as long as it is shown.
+            let grants = model.grants
             let isLocked = app.listed?.state == .locked
-            row.showMenu(
-                isLocked ? "Unlock" : nil, accessible: "Unlock \(app.name)", choices: model.grants.map(\.title))
+            row.showMenu(isLocked ? "Unlock" : nil, accessible: "Unlock \(app.name)", choices: grants.map(\.title))
             row.showButton(app.listed?.state == .unlocked ? "Lock" : nil, accessible: "Lock \(app.name)")
             row.setActivatable(true)
             row.onButton = { Task { await model.lock(app.id) } }
             row.onChoice = { choice in
-                let grant = model.grants[choice].grant
+                let grant = grants[choice].grant
                 Task { await model.unlock(app.id, grant) }
             }
             row.onActivate = { onDetails(app) }
@@ -45,7 +46,7 @@ final class AppsPage: Page {
             model.search = screen["search"].text
         }
         acceptDrops()
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     func open() async { await model.load() }

@@ -1,9 +1,6 @@
-import BlockingThread
 import CAdwaita
 import CGtk4
 import DesktopModels
-import Foundation
-import Glibc
 import GtkSupport
 
 /// Backup and recovery sheet.
@@ -27,14 +24,12 @@ final class BackupPage: Page {
         Signals.connect(screen["export"].raw, "clicked") { [unowned self] in
             let settingsOnly = screen["settings_only"].isOn
             Dialogs.save("Export a backup", name: "applocker.aplockerbackup", parent: window()) { path in
-                Task { await model.export(settingsOnly: settingsOnly) { try await BackupFile(path) } }
+                Task { await model.export(settingsOnly: settingsOnly) { try await SavedFile(path) } }
             }
         }
         Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
-
-    func open() async {}
 
     private func update() {
         screen["export"].setVisible(model.progress == nil)
@@ -43,43 +38,4 @@ final class BackupPage: Page {
         gtk_progress_bar_set_fraction(screen["progress"].opaque, model.progress ?? 0)
         if !model.outcome.isEmpty { screen["export_row"].setRowSubtitle(model.outcome) }
     }
-}
-
-/// A file that appears under its name only once it is whole. The file chooser has asked before an existing one is replaced.
-struct BackupFile: BackupTarget {
-    /// What failed, with the path and the system's reason.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    private let path: String
-    private let handle: FileHandle
-
-    private var draft: String { path + ".part" }
-
-    init(_ path: String) async throws {
-        self.path = path
-        let draft = path + ".part"
-        handle = try await runBlocking {
-            let descriptor = Glibc.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard descriptor >= 0 else {
-                throw Failure(description: "\(draft) can't be written: \(String(cString: strerror(errno))).")
-            }
-            return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        }
-    }
-
-    func write(_ bytes: [UInt8]) async throws {
-        try await runBlocking { [handle] in try handle.write(contentsOf: Data(bytes)) }
-    }
-
-    func finish() async throws {
-        try await runBlocking { [handle, draft, path] in
-            guard fsync(handle.fileDescriptor) == 0, rename(draft, path) == 0 else {
-                throw Failure(description: "\(path) can't be written: \(String(cString: strerror(errno))).")
-            }
-        }
-    }
-
-    func discard() async { await runBlocking { [draft] in _ = unlink(draft) } }
 }

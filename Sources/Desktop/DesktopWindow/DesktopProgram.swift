@@ -5,7 +5,6 @@ import CWindowTemplates
 import DesktopModels
 import DesktopSession
 import Foundation
-import Glibc
 import GtkSupport
 import HubAPI
 import LocalControl
@@ -33,8 +32,6 @@ public enum DesktopProgram {
 
     @MainActor
     private static func run(_ options: DesktopOptions, _ coreLimit: CoreLimit) -> Int32 {
-        // A program that ends early must not end this one.
-        signal(SIGPIPE, SIG_IGN)
         // The window's class, by which a desktop finds its entry.
         g_set_prgname(id)
         g_set_application_name("AppLocker")

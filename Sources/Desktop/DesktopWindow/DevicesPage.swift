@@ -39,7 +39,7 @@ final class DevicesPage: Page {
         }
         adw_bin_set_child(screen["pairing"].cast(to: AdwBin.self), pairing.widget)
         Signals.connect(screen["show_devices"].raw, "clicked") { Task { await model.showDevices() } }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     func open() async { await model.load() }

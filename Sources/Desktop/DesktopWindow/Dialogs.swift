@@ -59,7 +59,7 @@ enum Dialogs {
                 }
                 g_object_unref(UnsafeMutableRawPointer(file))
             }
-            // It belongs to nobody else.
+            // No other object owns it.
             g_object_unref(UnsafeMutableRawPointer(dialog))
         }
         gtk_native_dialog_show(native)

@@ -46,10 +46,10 @@ final class FirstRunView {
         }
         Signals.connect(screen["trial"].raw, "clicked") { if let trial = model.trial { onTrial(trial.id) } }
         Signals.connect(screen["finish"].raw, "clicked") { onFinish() }
-        NumberRow.connect(screen["inactivity"], .inactivity, model.settings)
-        NumberRow.connect(screen["vault_idle"], .vaultIdle, model.settings)
-        observe { [unowned self] in update() }
-        observe { [unowned self] in showChoices(model.choices) }
+        NumberRow.connect(screen["inactivity"], .inactivity, model.settings, owner: self)
+        NumberRow.connect(screen["vault_idle"], .vaultIdle, model.settings, owner: self)
+        observe(self) { $0.update() }
+        observe(self) { $0.showChoices($0.model.choices) }
         showStrength()
     }
 

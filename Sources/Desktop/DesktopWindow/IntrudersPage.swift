@@ -12,9 +12,9 @@ final class IntrudersPage: Page {
     private let model: IntrudersModel
     private let vault: VaultModel
     private let list: RowList<IntruderItem>
-    private var lock: VaultLock?
+    private let lock: VaultLock
 
-    var widget: Widget { lock?.widget ?? screen.widget }
+    var widget: Widget { lock.widget }
 
     init(_ model: IntrudersModel, _ vault: VaultModel, window: @escaping () -> Widget) {
         self.model = model
@@ -33,14 +33,10 @@ final class IntrudersPage: Page {
                 "Remove this photo?", "It is removed from all devices.", verb: "_Remove", parent: window()
             ) { Task { await model.remove(shown.id) } }
         }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
-    func open() async {
-        await vault.refresh()
-        if vault.isOpen { await model.load() }
-    }
-
+    func open() async { await lock.open() }
     func refresh() async { await vault.refresh() }
 
     private func update() {

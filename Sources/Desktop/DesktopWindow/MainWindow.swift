@@ -41,9 +41,8 @@ final class MainWindow {
         passcodes = PasscodeDialog(models.context.prompt, parent: widget)
         makePages()
         connect()
-        observe { [unowned self] in updatePadlock() }
-        observe { [unowned self] in showAnnouncement() }
-        observe { [unowned self] in updateDetails() }
+        observe(self) { $0.updatePadlock() }
+        observe(self) { $0.showAnnouncement() }
         screen.show("main", in: "root")
         show(page: 0)
         polling = Task { [weak self] in await self?.poll() }
@@ -202,11 +201,6 @@ extension MainWindow {
         shownAnnouncements = models.context.announcements
         let toast = adw_toast_new(escapedMarkup(ShownLine.plain(models.context.announcement)))
         adw_toast_overlay_add_toast(screen["toasts"].opaque, toast)
-    }
-
-    private func updateDetails() {
-        _ = (models.apps.listed, models.apps.categories)
-        details?.update()
     }
 
     private func showDetails(_ app: AppItem) {

@@ -14,10 +14,10 @@ final class NotesPage: Page {
     private let vault: VaultModel
     private let context: DesktopContext
     private let list: RowList<NoteItem>
-    private var lock: VaultLock?
+    private let lock: VaultLock
     private var shownLoads = -1
 
-    var widget: Widget { lock?.widget ?? screen.widget }
+    var widget: Widget { lock.widget }
     var search: Widget? { vault.isOpen ? screen["search"] : nil }
 
     private struct NoteItem: Equatable, Identifiable {
@@ -37,14 +37,10 @@ final class NotesPage: Page {
         }
         lock = VaultLock(vault, content: screen.widget) { await model.load() }
         connect(window)
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
-    func open() async {
-        await vault.refresh()
-        if vault.isOpen { await model.load() }
-    }
-
+    func open() async { await lock.open() }
     func refresh() async { await vault.refresh() }
 
     /// Ctrl+N.
@@ -97,7 +93,7 @@ final class NotesPage: Page {
     }
 
     private func update() {
-        list.update(model.notes.map { NoteItem(note: $0, time: context.timeText($0.modified)) })
+        list.update(model.notes.map { NoteItem(note: $0, time: context.time.text($0.modified)) })
         screen["nothing"].setVisible(model.notes.isEmpty)
         screen["nothing"].setText(model.search.isEmpty ? "No notes yet." : "No note matches.")
         screen["save_state"].setText(model.saveState)

@@ -10,7 +10,6 @@ final class OverviewPage: Page {
 
     private let screen = OverviewPage.template.make()
     private let model: OverviewModel
-    private let onRemedy: (Remedy) -> Void
     private let grants = GrantChoice.all(defaultSeconds: 300)
     private let problems: RowList<ProblemItem>
     private let openApps: RowList<OpenApp>
@@ -22,10 +21,9 @@ final class OverviewPage: Page {
         var id: String { problem.sentence }
     }
 
-    /// - Parameter onRemedy: the user chose to mend something.
+    /// - Parameter onRemedy: the user chose a remedy.
     init(_ model: OverviewModel, onRemedy: @escaping (Remedy) -> Void) {
         self.model = model
-        self.onRemedy = onRemedy
         problems = RowList(screen["problems"]) { row, item in
             row.show(title: item.problem.sentence)
             row.showSymbol("dialog-warning-symbolic")
@@ -39,18 +37,15 @@ final class OverviewPage: Page {
             row.onButton = { Task { await model.lock(app.id) } }
         }
         Signals.connect(screen["lock_all"].raw, "clicked") { Task { await model.lockAll() } }
-        Signals.connect(screen["remedy"].raw, "clicked") { [unowned self] in
-            if let remedy = model.summary.remedy { self.onRemedy(remedy) }
+        Signals.connect(screen["remedy"].raw, "clicked") {
+            if let remedy = model.summary.remedy { onRemedy(remedy) }
         }
         ChoiceMenu.install(on: screen["unlock_all"], grants.map(\.title)) { [unowned self] choice in
             let grant = grants[choice].grant
             Task { await model.unlockAll(grant) }
         }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
-
-    func open() async { await model.refresh() }
-    func refresh() async { await model.refresh() }
 
     private func update() {
         let summary = model.summary

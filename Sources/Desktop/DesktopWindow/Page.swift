@@ -15,5 +15,6 @@ protocol Page: AnyObject {
 
 extension Page {
     var search: Widget? { nil }
+    func open() async {}
     func refresh() async {}
 }

@@ -31,7 +31,7 @@ final class PairingView {
                 await model.load()
             }
         }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     private func update() {

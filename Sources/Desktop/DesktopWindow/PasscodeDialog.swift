@@ -3,7 +3,7 @@ import CGtk4
 import DesktopModels
 import GtkSupport
 
-/// The dialog that asks for the passcode, as `PasscodePrompt` says. GTK keeps what is typed in locked memory.
+/// The dialog that asks for the passcode, as `PasscodePrompt` requires. GTK keeps what is typed in locked memory.
 @MainActor
 final class PasscodeDialog {
     private static let template = Template("passcode-dialog", of: adw_window_get_type())
@@ -16,7 +16,7 @@ final class PasscodeDialog {
     init(_ prompt: PasscodePrompt, parent: Widget) {
         self.prompt = prompt
         self.parent = parent
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     private func update() {

@@ -22,7 +22,7 @@ final class RecoveryView {
         }
         Signals.connect(screen["check"].raw, "clicked") { [unowned self] in check() }
         Signals.connect(screen["typed"].raw, "entry-activated") { [unowned self] in check() }
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     private func check() {

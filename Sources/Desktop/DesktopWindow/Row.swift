@@ -37,7 +37,7 @@ final class Row {
 
     /// - Parameters:
     ///   - label: nil hides the button.
-    ///   - accessible: what a screen reader says, with what it applies to.
+    ///   - accessible: what a screen reader reads, with what it applies to.
     func showButton(_ label: String?, accessible: String = "", style: String? = nil) {
         screen["button"].setVisible(label != nil)
         guard let label else { return }
@@ -121,18 +121,22 @@ final class RowList<Item: Equatable & Identifiable> where Item.ID == String {
     func update(_ new: [Item]) {
         guard new != items || rows.count != new.count else { return }
         let list = box.opaque
+        // What the rows that stay show.
+        var before = Dictionary(items.map { ($0.id, $0) }) { $1 }
         for change in new.map(\.id).difference(from: items.map(\.id)) {
             switch change {
             case .remove(let offset, _, _):
                 gtk_list_box_remove(list, rows.remove(at: offset).screen.widget)
-            case .insert(let offset, _, _):
+            case .insert(let offset, let id, _):
+                // Also where the item only moved, its row is new.
+                before[id] = nil
                 let row = Row()
                 rows.insert(row, at: offset)
                 gtk_list_box_insert(list, row.screen.widget, Int32(offset))
             }
         }
         items = new
-        for (row, item) in zip(rows, new) { show(row, item) }
+        for (row, item) in zip(rows, new) where before[item.id] != item { show(row, item) }
         box.setVisible(!new.isEmpty)
     }
 }

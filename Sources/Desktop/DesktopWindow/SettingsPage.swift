@@ -25,7 +25,7 @@ final class SettingsPage: Page {
 
     init(_ model: SettingsModel) {
         self.model = model
-        for (setting, name) in Self.numbers { NumberRow.connect(screen[name], setting, model) }
+        for (setting, name) in Self.numbers { NumberRow.connect(screen[name], setting, model, owner: self) }
         for (setting, name) in Self.switches {
             Signals.connectChange(screen[name].raw, "notify::active") { [unowned self] in
                 guard !isUpdating else { return }
@@ -43,7 +43,7 @@ final class SettingsPage: Page {
             Task { await model.setCamera(camera) }
         }
         connectPasscode()
-        observe { [unowned self] in update() }
+        observe(self) { $0.update() }
     }
 
     func open() async { await model.load() }
@@ -87,7 +87,10 @@ final class SettingsPage: Page {
 /// A row that chooses the value of a setting.
 @MainActor
 enum NumberRow {
-    static func connect(_ row: Widget, _ setting: NumberSetting, _ model: SettingsModel) {
+    /// - Parameter owner: of the row.
+    static func connect(
+        _ row: Widget, _ setting: NumberSetting, _ model: SettingsModel, owner: some AnyObject & Sendable
+    ) {
         var isUpdating = false
         Signals.connectChange(row.raw, "notify::selected") {
             guard !isUpdating, let choices = model.choices(setting), choices.values.indices.contains(row.selectedChoice)
@@ -95,7 +98,7 @@ enum NumberRow {
             let value = choices.values[row.selectedChoice]
             Task { await model.set(setting, to: value) }
         }
-        observe {
+        observe(owner) { _ in
             _ = model.refusals
             guard let choices = model.choices(setting) else { return }
             isUpdating = true

@@ -22,7 +22,6 @@ final class SheetPrinter {
         defer { g_object_unref(UnsafeMutableRawPointer(operation)) }
         gtk_print_operation_set_n_pages(operation, 1)
         gtk_print_operation_set_job_name(operation, "AppLocker recovery sheet")
-        // Nothing of the code is written to a file by default.
         gtk_print_operation_set_embed_page_setup(operation, 1)
         Signals.connectPage(UnsafeMutableRawPointer(operation)) { sheet.draw($0) }
         var error: UnsafeMutablePointer<GError>?

@@ -54,8 +54,7 @@ public struct ActivityFilter: Equatable, Sendable {
         guard group == .all || EventGroup(kind: event.kind) == group, app == nil || event.app == app,
             user == nil || event.user == user, day == nil || eventDay == day
         else { return false }
-        let text = "\(event.sentence) \(event.app ?? "")".lowercased()
-        return search.lowercased().split(separator: " ").allSatisfy { text.contains($0) }
+        return hasAllWords(search, in: "\(event.sentence) \(event.app ?? "")")
     }
 }
 

@@ -68,15 +68,11 @@ public final class AppsModel {
         filter()
     }
 
-    /// The app of this id; nil where there is none any more.
+    /// The app of this id; nil if it was removed.
     public func item(_ id: String) -> AppItem? { all.first { $0.id == id } }
 
     private func filter() {
-        let words = search.lowercased().split(separator: " ")
-        let found = all.filter { item in
-            let text = "\(item.name) \(item.id)".lowercased()
-            return words.allSatisfy { text.contains($0) }
-        }
+        let found = all.filter { hasAllWords(search, in: "\($0.name) \($0.id)") }
         let (listed, others) = (found.filter { $0.listed != nil }, found.filter { $0.listed == nil })
         if self.listed != listed { self.listed = listed }
         if self.others != others { self.others = others }
@@ -130,7 +126,7 @@ extension AppsModel {
             try await context.session.perform("Remove \(name)") { token in
                 try await context.control.call(\.removeApp, parameter: app, token: token)
             }
-            context.announce("\(name) is not locked any more.")
+            context.announce("\(name) is no longer locked.")
         }
         await refresh()
     }
@@ -154,18 +150,15 @@ extension AppsModel {
         await refresh()
     }
 
-    /// - Returns: whether it was changed.
-    @discardableResult
-    public func change(_ app: String, _ change: ChangeAppRequest) async -> Bool {
+    public func change(_ app: String, _ change: ChangeAppRequest) async {
         let name = item(app)?.name ?? app
-        let changed: Void? = await context.attempt {
+        await context.attempt {
             let changed = try await context.session.perform("Change \(name)") { token in
                 try await context.control.call(\.changeApp, parameter: app, token: token, body: change)
             }
             context.announce(changed.notes.first ?? "\(name) is changed.")
         }
         await refresh()
-        return changed != nil
     }
 
     /// Puts an app into a category, which is created if it does not exist, or removes it from there.

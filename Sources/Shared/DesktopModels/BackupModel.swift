@@ -15,7 +15,7 @@ public protocol BackupTarget: Sendable {
 public final class BackupModel {
     /// 0 to 1 while a backup is written; nil otherwise.
     public private(set) var progress: Double?
-    /// What became of the last one; empty before.
+    /// The result of the last export; empty before.
     public private(set) var outcome = ""
 
     private let context: DesktopContext
@@ -57,7 +57,7 @@ public final class BackupModel {
         }
     }
 
-    /// Stops after the current piece; nothing of the file stays.
+    /// Stops after the current piece; the incomplete file is removed.
     public func cancel() { isCancelled = true }
 
     private func write(_ reply: ExportReply, to target: any BackupTarget) async throws {

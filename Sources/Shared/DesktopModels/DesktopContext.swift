@@ -20,9 +20,6 @@ public final class DesktopContext {
         session = ManagementSession(control: control, prompt: prompt, time: time)
     }
 
-    /// A time (seconds since 1970) as local time: "14:05", with its day if that is not today.
-    public func timeText(_ seconds: Double) -> String { time.text(seconds) }
-
     /// Shows a sentence for a moment.
     public func announce(_ sentence: String) {
         guard !sentence.isEmpty else { return }

@@ -27,8 +27,8 @@ public struct DesktopTime: Sendable {
         return LocalDay(date: time, offset: utcOffset(time))
     }
 
-    /// "14:05", local time; with its day if that is not today: "2026-01-31 14:05".
-    func text(_ time: Double) -> String {
+    /// A time (seconds since 1970) as local time: "14:05"; with its day if that is not today: "2026-01-31 14:05".
+    public func text(_ time: Double) -> String {
         guard let day = day(time) else { return "?" }
         let minutes = Int((time / 60).rounded(.down)) + utcOffset(time)
         let minute = ((minutes % 1_440) + 1_440) % 1_440

@@ -71,7 +71,7 @@ public final class DevicesModel {
         await context.attempt {
             let question = PasscodeQuestion(
                 title: "Revoke \(device.name)",
-                explanation: "It can read nothing new any more, and every key that it had is replaced.", verb: "Revoke")
+                explanation: "It can't read anything new. Every key that it had is replaced.", verb: "Revoke")
             let done = try await context.withSessionAndPasscode(question) { control, token, passcode in
                 try await control.call(
                     \.revokeDevice, parameter: id, token: token, body: PasscodeRequest(passcode: passcode))
@@ -104,7 +104,7 @@ public final class DevicesModel {
         if device.hasPush == true { parts.append("gets notifications") }
         return DeviceItem(
             id: device.id, name: device.name, detail: parts.joined(separator: " · "),
-            isThisComputer: device.isThisComputer, isCompanion: device.role == .companion)
+            isThisComputer: device.isThisComputer, isCompanion: device.role.isCompanion)
     }
 }
 

@@ -30,8 +30,6 @@ public final class FirstRunModel {
     public private(set) var chosenCount = 0
     /// An app to try at the end; nil: none was locked.
     public private(set) var trial: Choice?
-    /// Of `NumberSetting.inactivity`.
-    public private(set) var inactivity: SettingChoices?
 
     public let settings: SettingsModel
     public let devices: DevicesModel
@@ -52,8 +50,14 @@ public final class FirstRunModel {
     public func choose(passcode: String, repeated: String) async {
         guard !isWorking else { return }
         let strength = PasscodeStrength(passcode)
-        guard strength.isAccepted else { return refuse(strength.sentence) }
-        guard passcode == repeated else { return refuse("The two passcodes differ. Type them again.") }
+        guard strength.isAccepted else {
+            refusal = strength.sentence
+            return
+        }
+        guard passcode == repeated else {
+            refusal = "The two passcodes differ. Type them again."
+            return
+        }
         isWorking = true
         defer { isWorking = false }
         do {
@@ -63,7 +67,7 @@ public final class FirstRunModel {
             await show(.apps)
         } catch is CancellationError {
         } catch {
-            refuse(sentence(error))
+            refusal = sentence(error)
         }
     }
 
@@ -75,8 +79,6 @@ public final class FirstRunModel {
             try await setUpAsAdministrator(passcode)
         }
     }
-
-    private func refuse(_ sentence: String) { refusal = sentence }
 
     public func toggle(_ id: String) {
         guard let index = all.firstIndex(where: { $0.id == id }) else { return }
@@ -148,8 +150,7 @@ public final class FirstRunModel {
     }
 
     private func filter() {
-        let words = search.lowercased().split(separator: " ")
-        let found = all.filter { app in words.allSatisfy { "\(app.name) \(app.id)".lowercased().contains($0) } }
+        let found = all.filter { hasAllWords(search, in: "\($0.name) \($0.id)") }
         if found != choices { choices = found }
     }
 }

@@ -1,7 +1,7 @@
 import ControlAPI
 public import Observation
 
-/// The management session: after one passcode, changes need none until it ends. The daemon decides; the time left here is
+/// The management session: after one passcode, changes need no passcode until it ends. The daemon decides; the time left here is
 /// what its reply promised.
 @MainActor @Observable
 public final class ManagementSession {
@@ -13,7 +13,7 @@ public final class ManagementSession {
         var idle: Duration
     }
 
-    /// Until the session ends without another change; nil: there is none. `refresh()` keeps it up to date.
+    /// Until the session ends without another change; nil while no session is open. `refresh()` keeps it up to date.
     public private(set) var secondsLeft: Int?
 
     @ObservationIgnored private var current: Open?
@@ -27,7 +27,7 @@ public final class ManagementSession {
         self.time = time
     }
 
-    /// Does work that needs a session. Asks for the passcode if there is none, or if the daemon has ended it meanwhile.
+    /// Does work that needs a session. Asks for the passcode without one, or if the daemon has ended it meanwhile.
     ///
     /// - Parameter title: what the passcode is asked for, "Add Firefox".
     /// - Throws: `CancellationError` if the user cancels; what `work` throws.

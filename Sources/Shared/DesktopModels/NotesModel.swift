@@ -4,7 +4,7 @@ public import Observation
 /// The notes of the open vault, and the one that is edited. It is saved by itself, a moment after the last change.
 @MainActor @Observable
 public final class NotesModel {
-    /// How long nothing has to be typed before a note is saved.
+    /// The pause in typing after which a note is saved.
     static let autosaveDelay = Duration.seconds(1)
 
     public private(set) var notes: [NoteReport] = []
@@ -18,7 +18,7 @@ public final class NotesModel {
     public private(set) var loads = 0
     /// "Saved", "Saving…", or why it is not saved.
     public private(set) var saveState = ""
-    /// Increases with each change of the words to search for.
+    /// Words that a note has to contain; empty: all notes.
     public var search = ""
 
     private let context: DesktopContext
@@ -70,8 +70,10 @@ public final class NotesModel {
         saveState = "Not saved yet"
         autosave?.cancel()
         autosave = Task { [weak self, sleep = context.time.sleep] in
-            guard (try? await sleep(NotesModel.autosaveDelay)) != nil, !Task.isCancelled else { return }
-            await self?.save()
+            guard (try? await sleep(NotesModel.autosaveDelay)) != nil, !Task.isCancelled, let self else { return }
+            // In a task of its own, which typing doesn't cancel: the daemon may have saved what a cancelled request has
+            // sent, and the next save would add the note again.
+            Task { await self.save() }
         }
     }
 
@@ -80,7 +82,6 @@ public final class NotesModel {
         autosave?.cancel()
         await save()
         guard saved == (title, body) || !isEditing else { return }
-        isEditing = false
         begin(nil, title: "", body: "", isEditing: false)
     }
 
@@ -116,6 +117,8 @@ public final class NotesModel {
     /// Removes the note that is edited, unless another device has changed it.
     public func removeCurrent() async {
         autosave?.cancel()
+        // A save that is under way changes the version.
+        while isSaving { try? await context.time.sleep(.milliseconds(50)) }
         if let current {
             let done: DoneReport? = await vault.read {
                 try await context.control.call(

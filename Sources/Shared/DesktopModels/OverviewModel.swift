@@ -77,8 +77,7 @@ public final class OverviewModel {
             show(status, apps)
         } catch is CancellationError {
         } catch {
-            let isStopped = (error as? DaemonUnreachable)?.isStopped == true
-            update(\.summary, Self.unreachable(error, isStopped: isStopped))
+            update(\.summary, Self.unreachable(error))
             update(\.problems, [])
             update(\.openApps, [])
             update(\.waiting, "")
@@ -151,9 +150,18 @@ public final class OverviewModel {
     }
 }
 
+/// How the sentences begin of which the overview has its own form or a remedy. The daemon's
+/// Sources/Daemon/DaemonCore/Status/StatusReader.swift writes them.
+private enum DaemonSentence {
+    static let monitoringIsOff = "Monitoring is off"
+    static let noPrompter = "No prompter is connected"
+    static let noIdleTime = "Idle time can't"
+}
+
 extension OverviewModel {
-    static func unreachable(_ error: any Error, isStopped: Bool) -> ProtectionSummary {
-        ProtectionSummary(
+    static func unreachable(_ error: any Error) -> ProtectionSummary {
+        let isStopped = (error as? DaemonUnreachable)?.isStopped == true
+        return ProtectionSummary(
             level: .off, title: isStopped ? "AppLocker is not running" : "AppLocker does not answer",
             detail: sentence(error))
     }
@@ -204,10 +212,11 @@ extension OverviewModel {
     static func problems(_ status: StatusReport) -> [ProtectionProblem] {
         // The summary has monitoring, and the prompter follows with its remedy.
         let shown = status.degraded.filter { sentence in
-            !["Monitoring is off", "No prompter is connected"].contains { sentence.hasPrefix($0) }
+            ![DaemonSentence.monitoringIsOff, DaemonSentence.noPrompter].contains { sentence.hasPrefix($0) }
         }
         var problems = shown.map { sentence in
-            ProtectionProblem(sentence: sentence, remedy: sentence.hasPrefix("Idle time can't") ? .startAgent : nil)
+            ProtectionProblem(
+                sentence: sentence, remedy: sentence.hasPrefix(DaemonSentence.noIdleTime) ? .startAgent : nil)
         }
         if status.isSetUp, !status.prompterConnected {
             let consequence =
@@ -221,7 +230,8 @@ extension OverviewModel {
             let wait = SpokenDuration.text(seconds: status.lockout.remainingSeconds)
             problems.append(
                 ProtectionProblem(
-                    sentence: "\(status.lockout.failures) wrong passcodes in a row: none is accepted for \(wait)."))
+                    sentence:
+                        "\(status.lockout.failures) wrong passcodes in a row: no passcode is accepted for \(wait)."))
         }
         return problems
     }

@@ -7,7 +7,7 @@ public struct SettingChoices: Equatable, Sendable {
     public var values: [Int]
     public var selected: Int
 
-    /// - Parameter current: becomes a choice of its own where it is none of the usual ones.
+    /// - Parameter current: becomes a choice of its own if it isn't a usual value.
     init(_ usual: [Int], current: Int, title: (Int) -> String) {
         values = Set(usual + [current]).sorted()
         titles = values.map(title)
@@ -136,13 +136,11 @@ public final class SettingsModel {
         await change(ChangeSettingsRequest(camera: camera))
     }
 
-    /// - Parameter seconds: until it turns itself on again; nil: it stays off.
-    public func setMonitoring(_ isOn: Bool, for seconds: Int? = nil) async {
+    public func setMonitoring(_ isOn: Bool) async {
         guard isOn != monitoring.isOn else { return }
         let changed = await context.attempt {
             try await context.session.perform("Turn monitoring \(isOn ? "on" : "off")") { token in
-                try await context.control.call(
-                    \.setMonitoring, token: token, body: MonitoringRequest(isOn: isOn, forSeconds: seconds))
+                try await context.control.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: isOn))
             }
         }
         if let changed { monitoring = changed } else { refusals += 1 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -10,8 +9,6 @@ struct AdministratorSetUpTests {
     private let directory: TemporaryDirectory
 
     init() throws {
-        // As the program does: pkexec may end without reading the passcode.
-        signal(SIGPIPE, SIG_IGN)
         directory = try TemporaryDirectory()
     }
 

@@ -14,7 +14,6 @@ final class WindowSession: Sendable {
         var role: String
         var name: String
         var text: String
-        var isEnabled: Bool
         var isOn: Bool
     }
 
@@ -93,9 +92,8 @@ final class WindowSession: Sendable {
 
     /// Starts applocker-desktop and waits until its window is shown.
     @discardableResult
-    func startWindow(_ arguments: [String] = []) async throws -> ChildProcess {
-        let window = try ChildProcess(
-            BuiltProducts.path("applocker-desktop"), arguments, environment: environment)
+    func startWindow() async throws -> ChildProcess {
+        let window = try ChildProcess(BuiltProducts.path("applocker-desktop"), environment: environment)
         self.window.withLock { $0 = window }
         await eventually(every: .milliseconds(100), "the window is shown: \(window.stateDescription)") {
             guard window.isRunning else { return true }

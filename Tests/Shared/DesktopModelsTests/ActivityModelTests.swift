@@ -126,6 +126,6 @@ struct ActivityModelTests {
 
     @Test(arguments: [Double.infinity, -.infinity, .nan, 1e300, -1e300])
     func anAbsurdTimeIsShownAsUnknown(time: Double) {
-        #expect(context.timeText(time) == "?")
+        #expect(context.time.text(time) == "?")
     }
 }

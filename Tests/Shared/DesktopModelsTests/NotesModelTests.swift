@@ -1,5 +1,6 @@
 import ControlAPI
 import DesktopModels
+import Synchronization
 import TestSupport
 import Testing
 
@@ -59,6 +60,31 @@ struct NotesModelTests {
         #expect(requests.map(\.body) == ["words and more"])
         #expect(requests.map(\.replaces) == ["1"])
         #expect(model.current?.version == "2")
+    }
+
+    @Test func typingWhileANewNoteIsSavedAddsNoSecondOne() async throws {
+        let isAnswered = Mutex(false)
+        control.on(\.addNote) { _ in
+            // As with the daemon: a request that is cancelled has no answer.
+            while !isAnswered.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+            return NoteSaved(note: Self.note("new", version: "1"))
+        }
+        await openVault()
+        await model.startNew()
+        model.edit(title: "Bank", body: "words")
+        await eventually("the delay begins") { clock.sleepers == 1 }
+        clock.advance(by: .seconds(1))
+        await eventually("it is being saved") { control.requests(.addNote).count == 1 }
+        model.edit(title: "Bank", body: "words and more")
+        await eventually("the second delay begins") { clock.sleepers == 1 }
+        isAnswered.withLock { $0 = true }
+        await eventually("what was typed meanwhile is saved, too") {
+            clock.advance(by: .seconds(1))
+            return model.saveState == "Saved"
+        }
+        #expect(control.requests(.addNote).count == 1)
+        let changes = try control.requests(.changeNote).map { try $0.body(as: NoteRequest.self) }
+        #expect(changes.map(\.body) == ["words and more"] && changes.map(\.replaces) == ["1"])
     }
 
     @Test func anotherNoteIsOpenedOnlyAfterThisOneWasSaved() async throws {
