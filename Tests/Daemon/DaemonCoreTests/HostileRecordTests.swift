@@ -57,6 +57,33 @@ import Testing
         #expect(connected.hub.records(in: "notes").contains { $0.revision == 2 && $0.epoch == 2 })
     }
 
+    /// The command line and the window write a file from the vault under its name, in a folder that the user chose.
+    @Test(arguments: ["../../.config/autostart/evil.desktop", "/etc/cron.d/evil", "..", ".", "", "a\0b"])
+    func aFileOfAPhoneWhoseNameIsAPathIsNotReadable(name: String) async throws {
+        let connected = try await ConnectedWorld()
+        let phone = try await connected.pair("Phone")
+        try await add(connected, "good")
+        let secrets = await phone.secrets
+        let entry = try #require(secrets.ring.entries.last { $0.kind == .vault })
+        let sealed = connected.world.control.sealed
+        for (position, name) in [name, "taxes.pdf"].enumerated() {
+            let content = FileService.Content(
+                name: name, size: 1, modified: 1, added: 1, mode: 0o644, sealedSize: 17, contentKey: Data(count: 32))
+            let record = RecordName(vault: entry.vault, collection: .files, id: .random(), revision: 1)
+            let envelope = try RecordEnvelope(
+                sealing: Array(try JSONEncoder().encode(content)), as: record, vaultKey: entry.key, epoch: entry.epoch)
+            var signed = secrets.sign(record, epoch: entry.epoch, sealed: envelope.bytes)
+            signed.sequence = UInt64(900 + position)
+            try await connected.sync.engine.receive([signed])
+            if position == 0 {
+                let id = record.id.description
+                #expect(await refusal { _ = try await sealed.files.read(id, peer: alice) } == .notReadable)
+            }
+        }
+        let list = try await sealed.files.list(peer: alice)
+        #expect(list.files.map(\.name) == ["taxes.pdf"] && list.unreadable == 1)
+    }
+
     /// Records signed with a stolen phone's key and served by a malicious hub are accepted or refused, and the phone
     /// can still be revoked.
     @Test func recordsWithExtremeNumbersCrashNothing() async throws {

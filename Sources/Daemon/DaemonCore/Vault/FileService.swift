@@ -61,7 +61,7 @@ public actor FileService {
     public func add(_ request: AddFileRequest, peer: ControlPeer) async throws -> FileReport {
         let keys = try await vault.keys(for: peer)
         guard let id = ItemID(request.id), request.contentKey.count == ContentStream.keyLength,
-            1...4_096 ~= request.name.utf8.count, !request.name.contains("/"), !request.name.contains("\0")
+            Self.isFileName(request.name)
         else {
             throw ControlError(.badRequest, "A file needs an id, a name without slashes and a content key of 32 bytes.")
         }
@@ -158,8 +158,18 @@ public actor FileService {
     /// Nil if the body is not a file's.
     static func name(in body: Data) -> String? { (try? JSONDecoder().decode(Content.self, from: body))?.name }
 
+    /// Other devices write records too: a client makes a path of the name, so it names a file in one folder.
     private static func content(of record: StoredRecord, _ keys: VaultKeys) throws -> Content {
-        try JSONDecoder().decode(Content.self, from: keys.open(record))
+        let content = try JSONDecoder().decode(Content.self, from: keys.open(record))
+        guard isFileName(content.name) else {
+            throw ControlError(.notReadable, "The file's name is not one: another device wrote it wrongly.")
+        }
+        return content
+    }
+
+    private static func isFileName(_ name: String) -> Bool {
+        1...4_096 ~= name.utf8.count && name != "." && name != ".."
+            && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
     }
 
     private static func report(_ record: StoredRecord, _ content: Content) -> FileReport {

@@ -1,0 +1,105 @@
+import CAdwaita
+import CGtk4
+import ControlAPI
+import DesktopModels
+import GtkSupport
+
+/// The files of the open vault: they are added by dropping them here, or by a file chooser.
+@MainActor
+final class FilesPage: Page {
+    private static let template = Template("files-page", of: adw_bin_get_type())
+    /// The entries of a file's menu.
+    private static let choices = ["Save a Copy…", "Remove…"]
+
+    private let screen = FilesPage.template.make()
+    private let model: FilesModel
+    private let vault: VaultModel
+    private let context: DesktopContext
+    private let window: () -> Widget
+    private let list: RowList<FileItem>
+    private let lock: VaultLock
+
+    var widget: Widget { lock.widget }
+
+    private struct FileItem: Equatable, Identifiable {
+        var file: FileReport
+        var detail: String
+        var id: String { file.id }
+    }
+
+    init(_ model: FilesModel, _ vault: VaultModel, _ context: DesktopContext, window: @escaping () -> Widget) {
+        self.model = model
+        self.vault = vault
+        self.context = context
+        self.window = window
+        list = RowList(screen["files"]) { row, item in
+            let file = item.file
+            row.show(title: file.name, subtitle: item.detail)
+            row.showSymbol("text-x-generic-symbolic")
+            row.showMenu("", accessible: "Actions for \(file.name)", choices: Self.choices)
+            row.onChoice = { choice in
+                if choice == 0 {
+                    Dialogs.chooseFolder("Save a copy of \(file.name)", parent: window()) { folder in
+                        Task { await model.save(file, into: folder) }
+                    }
+                } else {
+                    Dialogs.confirm(
+                        "Remove \(file.name)?", "It is removed from the vault on all devices. This can't be undone.",
+                        verb: "_Remove", parent: window()
+                    ) { Task { await model.remove(file) } }
+                }
+            }
+        }
+        lock = VaultLock(vault, content: screen.widget) { await model.load() }
+        Signals.connect(screen["add"].raw, "clicked") { [unowned self] in
+            Dialogs.chooseFiles("Lock files", parent: window()) { [unowned self] in askToAdd($0) }
+        }
+        Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
+        screen.widget.acceptFiles { [unowned self] in askToAdd($0) }
+        observe(self) { $0.update() }
+    }
+
+    func open() async { await lock.open() }
+
+    func refresh() async {
+        await vault.refresh()
+        if vault.isOpen, model.work == nil { await model.load() }
+    }
+
+    private func askToAdd(_ paths: [String]) {
+        guard model.work == nil else { return context.announce("Another file is being locked or saved. Wait for it.") }
+        let what = paths.count == 1 ? "this file" : SpokenDuration.count(paths.count, "file")
+        Dialogs.choose(
+            "Lock \(what)?",
+            "A sealed copy goes into the vault. The original is removed after the copy was read back and compared.",
+            choices: [
+                .init(name: "keep", verb: "_Keep Originals"), .init(name: "lock", verb: "_Lock", style: .suggested),
+            ], parent: window()
+        ) { [model] choice in
+            Task { await model.add(paths, removesOriginals: choice == "lock") }
+        }
+    }
+
+    private func update() {
+        list.update(
+            model.files.map {
+                FileItem(file: $0, detail: "\(Self.size($0.size)) · added \(context.time.text($0.added))")
+            })
+        screen["files"].setVisible(!model.files.isEmpty)
+        screen["nothing"].setVisible(model.files.isEmpty)
+        screen["unreadable"].setVisible(model.unreadable > 0)
+        screen["unreadable"].setText(
+            "\(SpokenDuration.count(model.unreadable, "file")) can't be opened with the keys of this vault.")
+        screen["add"].setVisible(model.work == nil)
+        screen["working"].setVisible(model.work != nil)
+        guard let work = model.work else { return }
+        screen["work_title"].setText(work.title)
+        gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
+    }
+
+    private static func size(_ bytes: UInt64) -> String {
+        guard let text = g_format_size_full(guint64(bytes), G_FORMAT_SIZE_IEC_UNITS) else { return "" }
+        defer { g_free(text) }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,114 @@
+public import ControlAPI
+public import Observation
+
+/// The window's port to the content of files, which is sealed and opened in this process: the daemon stores it sealed.
+/// Called from the main actor; an implementation may run on any executor.
+public protocol FileTransfer: Sendable {
+    /// - Parameter part: 0 to 1.
+    typealias ProgressHandler = @Sendable (_ part: Double) -> Void
+
+    /// Seals a file into the vault.
+    ///
+    /// - Parameter removesOriginal: once the sealed copy was read back and compared.
+    func add(_ path: String, to vault: String, removesOriginal: Bool, progress: @escaping ProgressHandler) async throws
+    /// Writes a file of the vault into a folder, under its name. Nothing is overwritten.
+    ///
+    /// - Returns: its path.
+    func write(_ content: FileContent, into folder: String, progress: @escaping ProgressHandler) async throws -> String
+}
+
+/// The files of the open vault.
+@MainActor @Observable
+public final class FilesModel {
+    /// What is done with files at the moment.
+    public struct Work: Equatable, Sendable {
+        /// "Locking taxes.pdf (2 of 3)".
+        public var title: String
+        /// 0 to 1, of all files.
+        public var part: Double
+    }
+
+    /// Newest first.
+    public private(set) var files: [FileReport] = []
+    /// How many can't be opened with this vault's keys.
+    public private(set) var unreadable = 0
+    public private(set) var work: Work?
+
+    private let context: DesktopContext
+    private let vault: VaultModel
+    private let transfer: any FileTransfer
+    /// Cancels the running work.
+    @ObservationIgnored private var stop: (() -> Void)?
+
+    public init(_ context: DesktopContext, _ vault: VaultModel, _ transfer: any FileTransfer) {
+        self.context = context
+        self.vault = vault
+        self.transfer = transfer
+        vault.onLock.append { [unowned self] in
+            cancel()
+            (files, unreadable) = ([], 0)
+        }
+    }
+
+    public func load() async {
+        guard let list = await vault.read({ try await context.control.call(\.listFiles) }) else { return }
+        if list.files != files { files = list.files }
+        unreadable = list.unreadable
+    }
+
+    /// Seals files into the vault, one after another. After a failure or `cancel`, those before it are in the vault, and
+    /// the original of each other one is where it was.
+    public func add(_ paths: [String], removesOriginals: Bool) async {
+        let added: Int? =
+            await vault.read {
+                guard let vault = try await context.control.call(\.vault).vault else { return nil }
+                for (index, path) in paths.enumerated() {
+                    let name = path.split(separator: "/").last.map(String.init) ?? path
+                    let count = paths.count == 1 ? "" : " (\(index + 1) of \(paths.count))"
+                    try await run("Locking \(name)\(count)", of: paths.count, after: index) { [transfer] progress in
+                        try await transfer.add(path, to: vault, removesOriginal: removesOriginals, progress: progress)
+                    }
+                }
+                return paths.count
+            } ?? nil
+        if let added { context.announce("\(SpokenDuration.count(added, "file")) locked.") }
+        await load()
+    }
+
+    /// Writes an opened copy into a folder; the file stays in the vault.
+    public func save(_ file: FileReport, into folder: String) async {
+        let path: String? = await vault.read {
+            let content = try await context.control.call(\.readFile, parameter: file.id)
+            return try await run("Saving \(file.name)") { [transfer] progress in
+                try await transfer.write(content, into: folder, progress: progress)
+            }
+        }
+        if let path { context.announce("Saved as \(path).") }
+    }
+
+    public func remove(_ file: FileReport) async {
+        let done = await vault.read { try await context.control.call(\.removeFile, parameter: file.id) }
+        if done != nil { context.announce("\(file.name) is removed from the vault.") }
+        await load()
+    }
+
+    /// Stops the running work; nothing incomplete remains.
+    public func cancel() { stop?() }
+
+    private func run<Result: Sendable>(
+        _ title: String, of count: Int = 1, after done: Int = 0,
+        _ body: @escaping @Sendable (@escaping FileTransfer.ProgressHandler) async throws -> Result
+    ) async throws -> Result {
+        guard stop == nil else { throw ControlError(.failed, "Another file is being locked or saved. Wait for it.") }
+        let (parts, newest) = AsyncStream.makeStream(of: Double.self, bufferingPolicy: .bufferingNewest(1))
+        let task = Task {
+            defer { newest.finish() }
+            return try await body { newest.yield($0) }
+        }
+        stop = { task.cancel() }
+        defer { (stop, work) = (nil, nil) }
+        work = Work(title: title, part: Double(done) / Double(count))
+        for await part in parts { work?.part = (Double(done) + min(1, part)) / Double(count) }
+        return try await task.value
+    }
+}
