@@ -155,6 +155,13 @@ targets += module(
         logging, nioCore, nioHTTP1, nioHTTPTypes, nioPosix,
     ], tests: ["ControlAPI", "HubAPI", "CLinux", hummingbird, lifecycle])
 
+targets += module(
+    "FileLocking", in: .system, ["BlockingThread", "SealedFormats", "CLinux"],
+    tests: ["SealedFormats", "CLinux", "seal-speed"])
+targets += program("seal-speed", in: .system, ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program")
+targets += module(
+    "VaultTransfer", in: .system, ["BlockingThread", "ControlAPI", "FileLocking", "LocalControl", "SealedFormats"])
+
 // MARK: Gate: holds launches in the kernel
 
 targets += module("GateProtocol", in: .gate, tests: [])
@@ -271,7 +278,8 @@ if hasAdwaita {
         "DesktopWindow", in: .desktop,
         [
             "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "LocalControl", "DesktopSession",
-            "GtkSupport", "ProcessHardening", "QRCode", "CGtk4", "CAdwaita", "CWindowTemplates", argumentParser,
+            "GtkSupport", "ProcessHardening", "QRCode", "FileLocking", "SealedFormats", "VaultTransfer", "CGtk4",
+            "CAdwaita", "CWindowTemplates", argumentParser,
         ],
         tests: [
             "ControlAPI", "LocalControl", "applocker", "applockerd", "applocker-gate", "applocker-hub",
@@ -282,17 +290,13 @@ if hasAdwaita {
 
 // MARK: CLI: everything a person or a script can do
 
-targets += module(
-    "FileLocking", in: .cli, ["BlockingThread", "SealedFormats", "CLinux"],
-    tests: ["SealedFormats", "CLinux", "seal-speed"])
-targets += program("seal-speed", in: .cli, ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program")
 targets += module("Supervisor", in: .cli, ["CLinux", "HubAPI", "ProcessSpawning"], tests: ["CLinux"])
 targets += module(
     "AppLockerCLI", in: .cli,
     [
         "BlockingThread", "Policy", "ControlAPI", "HubAPI", "Household", "LocalControl", "HubClient",
-        "DBus", "SealedFormats", "FileLocking", "Pictures", "ProcessSpawning", "QRCode", "Supervisor", "HostIntegrity",
-        "CLinux", crypto,
+        "DBus", "SealedFormats", "FileLocking", "VaultTransfer", "Pictures", "ProcessSpawning", "QRCode", "Supervisor",
+        "HostIntegrity", "CLinux", crypto,
         argumentParser,
     ],
     tests: ["Pictures", "Policy", "ControlAPI", "LocalControl", "DBus", argumentParser])

@@ -5,6 +5,7 @@ import FileLocking
 import Foundation
 import LocalControl
 import SealedFormats
+import VaultTransfer
 
 extension FileCommand {
     struct Add: ConnectedCommand {
@@ -49,8 +50,10 @@ extension FileCommand {
             var added: [FileReport] = []
             for original in originals {
                 added.append(
-                    try await VaultUpload(client: client, vault: vault, original: original, progress: progress)
-                        .run(removesOriginal: removeOriginal))
+                    try await VaultUpload(
+                        client: client, vault: vault, original: original, progress: { progress.show($0) }
+                    )
+                    .run(removesOriginal: removeOriginal))
                 progress.finish(original.size * steps)
             }
             return added

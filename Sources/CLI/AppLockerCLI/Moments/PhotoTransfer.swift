@@ -5,6 +5,7 @@ import Foundation
 import LocalControl
 import Pictures
 import SealedFormats
+import VaultTransfer
 
 /// Seals the sizes of a photo and sends the sealed bytes to AppLocker, which never sees the picture.
 struct PhotoUpload: Sendable {

@@ -13,6 +13,8 @@ public struct FileLockingError: Error, Sendable, CustomStringConvertible {
         case damaged
         case diskFull = "disk_full"
         case tooLarge = "too_large"
+        /// The sealed copy differs from the file.
+        case notVerified = "not_verified"
         case failed
     }
 
@@ -21,7 +23,7 @@ public struct FileLockingError: Error, Sendable, CustomStringConvertible {
     public let sentence: String
     public let cause: (any Error)?
 
-    init(_ code: Code, _ sentence: String, cause: (any Error)? = nil) {
+    public init(_ code: Code, _ sentence: String, cause: (any Error)? = nil) {
         self.code = code
         self.sentence = sentence
         self.cause = cause
