@@ -24,6 +24,9 @@ static const char bar[] = {
 static const char devices_page[] = {
 #embed "ui/devices-page.ui"
     , 0};
+static const char files_page[] = {
+#embed "ui/files-page.ui"
+    , 0};
 static const char first_run[] = {
 #embed "ui/first-run.ui"
     , 0};
@@ -77,6 +80,7 @@ static const struct {
     {"backup-page", backup_page},
     {"bar", bar},
     {"devices-page", devices_page},
+    {"files-page", files_page},
     {"first-run", first_run},
     {"intruders-page", intruders_page},
     {"navigation-row", navigation_row},

@@ -45,7 +45,7 @@ final class AppsPage: Page {
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
             model.search = screen["search"].text
         }
-        acceptDrops()
+        widget.acceptFiles { paths in Task { await model.add(dropped: paths) } }
         observe(self) { $0.update() }
     }
 
@@ -61,25 +61,5 @@ final class AppsPage: Page {
         screen["nothing"].setVisible(model.findsNothing)
         screen["loading"].setVisible(model.isLoading)
         gtk_spinner_set_spinning(screen["loading"].opaque, model.isLoading ? 1 : 0)
-    }
-
-    private func acceptDrops() {
-        let target = gtk_drop_target_new(gdk_file_list_get_type(), GDK_ACTION_COPY)!
-        Signals.connectDrop(target) { [unowned self] value in
-            guard let value, let list = g_value_get_boxed(value) else { return false }
-            var paths: [String] = []
-            var files = gdk_file_list_get_files(OpaquePointer(list))
-            while let file = files {
-                if let path = g_file_get_path(OpaquePointer(file.pointee.data)) {
-                    paths.append(String(cString: path))
-                    g_free(path)
-                }
-                files = file.pointee.next
-            }
-            guard !paths.isEmpty else { return false }
-            Task { await model.add(dropped: paths) }
-            return true
-        }
-        gtk_widget_add_controller(widget, target)
     }
 }

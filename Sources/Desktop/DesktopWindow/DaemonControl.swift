@@ -7,31 +7,30 @@ struct DaemonControl: DesktopControl {
     /// Determined for each request: a restarted daemon may have another state directory.
     let socketPath: @Sendable () -> String
 
-    private var client: ControlClient { ControlClient(socketPath: socketPath()) }
-
     func send<Body: Encodable & Sendable, Reply>(
         _ operation: ControlOperationPath<Body, Reply>, parameter: String?, token: String?, body: Body
     ) async throws -> Reply {
-        try await translatingErrors { try await client.call(operation, parameter: parameter, token: token, body: body) }
+        try await translatingErrors { try await $0.call(operation, parameter: parameter, token: token, body: body) }
     }
 
     func send<Query: ControlQuery, Reply>(
         _ operation: ControlOperationPath<Query, Reply>, parameter: String?, token: String?, query: Query
     ) async throws -> Reply {
         try await translatingErrors {
-            try await client.call(operation, parameter: parameter, query: query, token: token)
+            try await $0.call(operation, parameter: parameter, query: query, token: token)
         }
     }
 
     func readBlob(_ blob: String, offset: UInt64) async throws -> [UInt8] {
         try await translatingErrors {
-            try await client.readBlob(blob, offset: offset, length: ControlRoute.maximumBlobPiece)
+            try await $0.readBlob(blob, offset: offset, length: ControlRoute.maximumBlobPiece)
         }
     }
 
-    private func translatingErrors<Reply: Sendable>(_ work: () async throws -> Reply) async throws -> Reply {
+    /// - Throws: as `DesktopControl`, and what `work` throws else.
+    func translatingErrors<Reply: Sendable>(_ work: (ControlClient) async throws -> Reply) async throws -> Reply {
         do {
-            return try await work()
+            return try await work(ControlClient(socketPath: socketPath()))
         } catch let error as ControlClientError {
             switch error {
             case .notRunning(let path, _):

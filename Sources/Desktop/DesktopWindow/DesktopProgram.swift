@@ -110,7 +110,8 @@ private final class DesktopApplication {
 
     private func activate() {
         if let window { return window.present() }
-        let models = WindowModels(control: DaemonControl(socketPath: socketPath))
+        let control = DaemonControl(socketPath: socketPath)
+        let models = WindowModels(control: control, files: DaemonFiles(control: control))
         if let administrator = AdministratorSetUp(directory: services.programs.directory, socket: socketPath()) {
             models.firstRun.setUpAsAdministrator = { try await administrator.set($0) }
         }

@@ -67,6 +67,9 @@ final class MainWindow {
             "notes", "Notes", "document-edit-symbolic",
             NotesPage(models.notes, models.vault, models.context, window: window))
         add(
+            "files", "Files", "folder-documents-symbolic",
+            FilesPage(models.files, models.vault, models.context, window: window))
+        add(
             "intruders", "Intruder Photos", "camera-photo-symbolic",
             IntrudersPage(models.intruders, models.vault, window: window))
         add("devices", "Devices", "phone-symbolic", DevicesPage(models.devices, window: window))
@@ -155,6 +158,7 @@ final class MainWindow {
         polling?.cancel()
         ticking?.cancel()
         Task {
+            models.files.cancel()
             await models.notes.finishEditing()
             await models.devices.pairing.cancel()
             await models.context.session.end()

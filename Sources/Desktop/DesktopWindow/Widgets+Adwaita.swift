@@ -74,6 +74,16 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         gtk_accessible_reset_property(opaque, GTK_ACCESSIBLE_PROPERTY_LABEL)
     }
 
+    /// Of all buttons in it.
+    func useTextsAsNames() {
+        useTextAsName()
+        var child = gtk_widget_get_first_child(self)
+        while let one = child {
+            one.useTextsAsNames()
+            child = gtk_widget_get_next_sibling(one)
+        }
+    }
+
     private func isKind(of type: GType) -> Bool { g_type_check_instance_is_a(opaque.instance, type) != 0 }
 
     func addStyle(_ name: String, if isOn: Bool = true) {

@@ -11,6 +11,7 @@ struct WindowModels {
     let activity: ActivityModel
     let vault: VaultModel
     let notes: NotesModel
+    let files: FilesModel
     let intruders: IntrudersModel
     let devices: DevicesModel
     let recovery: RecoveryModel
@@ -18,13 +19,14 @@ struct WindowModels {
     let settings: SettingsModel
     let firstRun: FirstRunModel
 
-    init(control: any DesktopControl) {
+    init(control: any DesktopControl, files transfer: any FileTransfer) {
         context = DesktopContext(control: control, time: .system)
         overview = OverviewModel(context)
         apps = AppsModel(context)
         activity = ActivityModel(context, userName: userName)
         vault = VaultModel(context)
         notes = NotesModel(context, vault)
+        files = FilesModel(context, vault, transfer)
         intruders = IntrudersModel(context, vault)
         devices = DevicesModel(context)
         recovery = RecoveryModel(context)

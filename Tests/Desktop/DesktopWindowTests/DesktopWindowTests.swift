@@ -18,8 +18,9 @@ struct DesktopWindowTests {
     private let pages = [
         ("alt+1", "Overview", "No app is locked"), ("alt+2", "Apps", "No app is locked yet"),
         ("alt+3", "Activity", "Each event names the one before it"), ("alt+4", "Notes", "The vault is locked"),
-        ("alt+5", "Intruder Photos", "The vault is locked"), ("alt+6", "Devices", "A paired phone shows alerts"),
-        ("alt+7", "Backup and Recovery", "Make Recovery Sheet"), ("alt+8", "Settings", "An unlock lasts"),
+        ("alt+5", "Files", "The vault is locked"), ("alt+6", "Intruder Photos", "The vault is locked"),
+        ("alt+7", "Devices", "A paired phone shows alerts"),
+        ("alt+8", "Backup and Recovery", "Make Recovery Sheet"), ("alt+9", "Settings", "An unlock lasts"),
     ]
 
     @Test func eachPageOpensByKeyboardAndFitsANarrowWindow() async throws {
@@ -105,7 +106,7 @@ struct DesktopWindowTests {
         try await session.press(keys: "alt+o")
         try await session.awaitWords("Overview")
         // The first run's views are released; what they showed changes once more.
-        try await session.press(keys: "alt+7")
+        try await session.press(keys: "alt+8")
         try await session.press("Make Recovery Sheet")
         try await session.enterPasscode(verb: "Make")
         try await session.awaitWords("Print this code, or write it down.")
@@ -114,7 +115,7 @@ struct DesktopWindowTests {
     @Test func aSettingIsChangedAfterThePasscodeAndNotWithoutIt() async throws {
         let session = try await WindowSession()
         try await session.startWindow()
-        try await session.press(keys: "alt+8")
+        try await session.press(keys: "alt+9")
         try await session.press("Prompt for root, too")
         try await session.awaitWords("Change settings")
         try await session.press("Cancel")
@@ -154,6 +155,41 @@ struct DesktopWindowTests {
             ["12-34-56", "Bank"].contains { part.text.contains($0) || part.name.contains($0) }
         }
         #expect(remains.isEmpty)
+    }
+
+    @Test func aFileIsLockedAndASavedCopyIsTheSame() async throws {
+        let session = try await WindowSession()
+        let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) }
+        let original = try session.directory.write("", to: "letters/taxes.pdf")
+        try Data(content).write(to: URL(fileURLWithPath: original))
+        try await session.startWindow()
+        try await session.press(keys: "alt+5")
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("No files")
+        try await session.press("Lock Files…")
+        try await session.chooseInFileChooser(original)
+        try await session.awaitWords("Lock this file?")
+        try await session.photograph("files-question")
+        try await session.press("Lock")
+        try await session.awaitWords("MiB · added")
+        #expect(!FileManager.default.fileExists(atPath: original))
+        try await session.photograph("files")
+        // The folder, whose name the file had: nothing is overwritten there.
+        try await session.press("Actions for taxes.pdf")
+        try await session.press("Save a Copy…")
+        try await session.chooseInFileChooser(session.directory.path("letters"), accepting: "alt+s")
+        try await session.awaitWords("Saved as")
+        #expect(FileManager.default.contents(atPath: original).map(Array.init) == content)
+        try await session.press("Actions for taxes.pdf")
+        try await session.press("Save a Copy…")
+        try await session.chooseInFileChooser(session.directory.path("letters"), accepting: "alt+s")
+        try await session.awaitWords("exists already")
+        try await session.press("Actions for taxes.pdf")
+        try await session.press("Remove…")
+        try await session.press("Remove")
+        try await session.awaitWords("No files")
+        #expect(try await session.client.call(\.listFiles).files.isEmpty)
     }
 
     @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {

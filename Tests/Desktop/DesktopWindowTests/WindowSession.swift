@@ -192,6 +192,16 @@ final class WindowSession: Sendable {
         try await press(verb, sourceLocation: sourceLocation)
     }
 
+    /// Enters a path in GTK's file chooser, and accepts it.
+    ///
+    /// - Parameter accepting: keys of the button that accepts; Return opens a folder instead.
+    func chooseInFileChooser(_ path: String, accepting: String = "Return") async throws {
+        try await awaiting("a file chooser is shown") { try await self.windows().count > 1 }
+        try await press(keys: "ctrl+l")
+        try await type(path)
+        try await press(keys: accepting)
+    }
+
     // MARK: By keyboard, and pictures
 
     @discardableResult
