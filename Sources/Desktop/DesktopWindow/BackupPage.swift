@@ -11,6 +11,8 @@ final class BackupPage: Page {
     private let screen = BackupPage.template.make()
     private let model: BackupModel
     private let recovery: RecoveryView
+    private let window: () -> Widget
+    private var shownQuestion: String?
 
     var widget: Widget { screen.widget }
 
@@ -19,12 +21,24 @@ final class BackupPage: Page {
         announce: @escaping (String) -> Void
     ) {
         self.model = model
+        self.window = window
         self.recovery = RecoveryView(recovery, window: window, announce: announce)
         adw_bin_set_child(screen["recovery"].cast(to: AdwBin.self), self.recovery.widget)
         Signals.connect(screen["export"].raw, "clicked") { [unowned self] in
             let settingsOnly = screen["settings_only"].isOn
             Dialogs.save("Export a backup", name: "applocker.aplockerbackup", parent: window()) { path in
                 Task { await model.export(settingsOnly: settingsOnly) { try await SavedFile(path) } }
+            }
+        }
+        Signals.connect(screen["import"].raw, "clicked") {
+            Dialogs.chooseFiles("Import a backup", verb: "_Import", several: false, parent: window()) { paths in
+                Task {
+                    do {
+                        await model.importBackup(from: try await OpenedFile(paths[0]))
+                    } catch {
+                        announce(sentence(error))
+                    }
+                }
             }
         }
         Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
@@ -37,5 +51,14 @@ final class BackupPage: Page {
         screen["progress"].setVisible(model.progress != nil)
         gtk_progress_bar_set_fraction(screen["progress"].opaque, model.progress ?? 0)
         if !model.outcome.isEmpty { screen["export_row"].setRowSubtitle(model.outcome) }
+        screen["import"].setVisible(model.progress == nil)
+        if !model.importOutcome.isEmpty { screen["import_row"].setRowSubtitle(model.importOutcome) }
+        guard model.importQuestion != shownQuestion else { return }
+        shownQuestion = model.importQuestion
+        guard let question = shownQuestion else { return }
+        Dialogs.choose(
+            "Import this backup?", question, choices: [.init(name: "import", verb: "_Import", style: .suggested)],
+            parent: window(), cancelled: { [model] in model.answerImport(false) }
+        ) { [model] _ in model.answerImport(true) }
     }
 }

@@ -10,7 +10,11 @@ struct DaemonControl: DesktopControl {
     func send<Body: Encodable & Sendable, Reply>(
         _ operation: ControlOperationPath<Body, Reply>, parameter: String?, token: String?, body: Body
     ) async throws -> Reply {
-        try await translatingErrors { try await $0.call(operation, parameter: parameter, token: token, body: body) }
+        // With much data a backup takes longer than any other request.
+        let isBackup = [.exportBackup, .importBackup].contains(ControlOperations.all[keyPath: operation].route)
+        return try await translatingErrors(answerTimeout: isBackup ? .seconds(86_400) : nil) {
+            try await $0.call(operation, parameter: parameter, token: token, body: body)
+        }
     }
 
     func send<Query: ControlQuery, Reply>(
@@ -27,10 +31,16 @@ struct DaemonControl: DesktopControl {
         }
     }
 
+    func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
+        try await translatingErrors { try await $0.putBlob(blob, offset: offset, bytes: bytes) }
+    }
+
     /// - Throws: as `DesktopControl`, and what `work` throws else.
-    func translatingErrors<Reply: Sendable>(_ work: (ControlClient) async throws -> Reply) async throws -> Reply {
+    func translatingErrors<Reply: Sendable>(
+        answerTimeout: Duration? = nil, _ work: (ControlClient) async throws -> Reply
+    ) async throws -> Reply {
         do {
-            return try await work(ControlClient(socketPath: socketPath()))
+            return try await work(ControlClient(socketPath: socketPath(), answerTimeout: answerTimeout))
         } catch let error as ControlClientError {
             switch error {
             case .notRunning(let path, _):

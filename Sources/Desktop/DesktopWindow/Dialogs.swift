@@ -17,7 +17,7 @@ enum Dialogs {
     /// - Parameter chosen: called with the name of the choice, unless it was Cancel.
     static func choose(
         _ title: String, _ explanation: String, choices: [Choice], parent: Widget,
-        _ chosen: @escaping @MainActor (_ name: String) -> Void
+        cancelled: @escaping @MainActor () -> Void = {}, _ chosen: @escaping @MainActor (_ name: String) -> Void
     ) {
         let dialog = adw_message_dialog_new(parent.window, title, explanation)!
         let message = UnsafeMutablePointer<AdwMessageDialog>(OpaquePointer(dialog))
@@ -34,7 +34,7 @@ enum Dialogs {
             }
         }
         adw_message_dialog_set_close_response(message, "cancel")
-        Signals.connectText(dialog.raw, "response") { if $0 != "cancel" { chosen($0) } }
+        Signals.connectText(dialog.raw, "response") { if $0 == "cancel" { cancelled() } else { chosen($0) } }
         dialog.useTextsAsNames()
         gtk_window_present(dialog.window)
     }
@@ -89,11 +89,16 @@ enum Dialogs {
     }
 
     static func chooseFiles(
-        _ title: String, parent: Widget, _ chosen: @escaping @MainActor (_ paths: [String]) -> Void
+        _ title: String, verb: String, several: Bool = true, parent: Widget,
+        _ chosen: @escaping @MainActor (_ paths: [String]) -> Void
     ) {
         let dialog = gtk_file_chooser_native_new(
-            title, parent.window, GTK_FILE_CHOOSER_ACTION_OPEN, "_Lock", "_Cancel")!
-        gtk_file_chooser_set_select_multiple(dialog, 1)
+            title, parent.window, GTK_FILE_CHOOSER_ACTION_OPEN, verb, "_Cancel")!
+        gtk_file_chooser_set_select_multiple(dialog, several ? 1 : 0)
+        // Otherwise GTK begins with the recent files, where a path that is typed can't be accepted.
+        let home = g_file_new_for_path(g_get_home_dir())
+        gtk_file_chooser_set_current_folder(dialog, home, nil)
+        g_object_unref(UnsafeMutableRawPointer(home))
         show(dialog, chosen)
     }
 

@@ -52,7 +52,7 @@ final class FilesPage: Page {
         }
         lock = VaultLock(vault, content: screen.widget) { await model.load() }
         Signals.connect(screen["add"].raw, "clicked") { [unowned self] in
-            Dialogs.chooseFiles("Lock files", parent: window()) { [unowned self] in askToAdd($0) }
+            Dialogs.chooseFiles("Lock files", verb: "_Lock", parent: window()) { [unowned self] in askToAdd($0) }
         }
         Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
         screen.widget.acceptFiles { [unowned self] in askToAdd($0) }

@@ -11,6 +11,7 @@ final class PasscodeDialog {
     private let prompt: PasscodePrompt
     private let parent: Widget
     private var screen: Screen?
+    private var shown: PasscodeQuestion?
     private var shownRefusals = 0
 
     init(_ prompt: PasscodePrompt, parent: Widget) {
@@ -20,11 +21,12 @@ final class PasscodeDialog {
     }
 
     private func update() {
-        guard let question = prompt.question else {
+        if prompt.question != shown {
             if let screen { gtk_window_destroy(screen.widget.window) }
             screen = nil
-            return
+            shown = prompt.question
         }
+        guard let question = shown else { return }
         let screen = screen ?? open(question)
         self.screen = screen
         // GTK's text field must lose the focus before it is disabled.

@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 public import Observation
 
 /// Where a backup is written. Called from the main actor; an implementation may run on any executor.
@@ -10,16 +11,29 @@ public protocol BackupTarget: Sendable {
     func discard() async
 }
 
-/// Writes a sealed backup.
+/// A backup that is read. Called from the main actor; an implementation may run on any executor.
+public protocol BackupSource: Sendable {
+    /// In bytes.
+    var size: UInt64 { get }
+    /// - Returns: fewer bytes at the end.
+    func read(at offset: UInt64, count: Int) async throws -> [UInt8]
+}
+
+/// Writes and imports sealed backups.
 @MainActor @Observable
 public final class BackupModel {
-    /// 0 to 1 while a backup is written; nil otherwise.
+    /// 0 to 1 while a backup is written or read; nil otherwise.
     public private(set) var progress: Double?
     /// The result of the last export; empty before.
     public private(set) var outcome = ""
+    /// The result of the last import; empty before.
+    public private(set) var importOutcome = ""
+    /// What the import would change, until `answerImport`; nil otherwise.
+    public private(set) var importQuestion: String?
 
     private let context: DesktopContext
     @ObservationIgnored private var isCancelled = false
+    @ObservationIgnored private var importAnswer: CheckedContinuation<Bool, Never>?
 
     public init(_ context: DesktopContext) { self.context = context }
 
@@ -55,6 +69,100 @@ public final class BackupModel {
             }
             _ = try? await context.control.call(\.removeBlob, parameter: reply.blob)
         }
+    }
+
+    /// Asks for the passcode, shows what would change as `importQuestion`, and imports after `answerImport(true)`: adds what
+    /// is missing, and keeps both versions of what differs. It is imported as a whole or not at all.
+    public func importBackup(from source: any BackupSource) async {
+        guard progress == nil, importQuestion == nil else { return }
+        isCancelled = false
+        importOutcome = ""
+        await context.attempt {
+            let control = context.control
+            let question = PasscodeQuestion(
+                title: "Import a backup", explanation: "Enter the passcode of AppLocker on this computer.")
+            let passcode = try await context.prompt.ask(question) { passcode in
+                try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
+                return passcode
+            }
+            let blob = UUID().uuidString.replacing("-", with: "").lowercased()
+            do {
+                try await upload(source, as: blob)
+                try await importBlob(blob, passcode)
+            } catch {
+                _ = try? await control.call(\.removeBlob, parameter: blob)
+                throw error
+            }
+            _ = try? await control.call(\.removeBlob, parameter: blob)
+        }
+    }
+
+    /// Answers `importQuestion`.
+    public func answerImport(_ isConfirmed: Bool) {
+        importQuestion = nil
+        importAnswer?.resume(returning: isConfirmed)
+        importAnswer = nil
+    }
+
+    private func upload(_ source: any BackupSource, as blob: String) async throws {
+        defer { progress = nil }
+        progress = 0
+        var offset: UInt64 = 0
+        while offset < source.size {
+            let piece = try await source.read(at: offset, count: ControlRoute.maximumBlobPiece)
+            guard !piece.isEmpty else { break }
+            if isCancelled { throw CancellationError() }
+            try await context.control.putBlob(blob, offset: offset, bytes: piece)
+            offset += UInt64(piece.count)
+            progress = Double(offset) / Double(source.size)
+        }
+    }
+
+    private func importBlob(_ blob: String, _ passcode: String) async throws {
+        let control = context.control
+        func send(_ passphrase: String?, isTrial: Bool) async throws -> ImportReport {
+            try await control.call(
+                \.importBackup,
+                body: ImportRequest(
+                    passcode: passcode, passphrase: passphrase, blob: blob, mode: .merge, isTrial: isTrial))
+        }
+        var (trial, passphrase): (ImportReport, String?)
+        do {
+            (trial, passphrase) = (try await send(nil, isTrial: true), nil)
+        } catch let error as ControlError where error.code == .notReadable {
+            let question = PasscodeQuestion(
+                title: "The backup has another passcode", explanation: "Enter the passcode that it was exported with.")
+            (trial, passphrase) = try await context.prompt.ask(question) { passphrase in
+                do {
+                    return (try await send(passphrase, isTrial: true), passphrase)
+                } catch let error as ControlError where error.code == .notReadable {
+                    throw ControlError(.wrongPasscode, error.message)
+                }
+            }
+        }
+        let isConfirmed = await withCheckedContinuation { continuation in
+            importAnswer = continuation
+            importQuestion = Self.text(trial)
+        }
+        guard isConfirmed else { return }
+        importOutcome = "Imported. " + Self.text(try await send(passphrase, isTrial: false))
+    }
+
+    private static func text(_ report: ImportReport) -> String {
+        var sentences: [String] = []
+        func add(_ begin: String, _ names: [String]) {
+            if !names.isEmpty { sentences.append("\(begin): \(names.joined(separator: ", ")).") }
+        }
+        add("Apps to lock", report.appsAdded)
+        add("Apps with changed rules", report.appsChanged)
+        if report.recordsAdded > 0 {
+            sentences.append("Notes, files and photos that are missing here: \(report.recordsAdded).")
+        }
+        if report.recordsInConflict > 0 {
+            sentences.append("Notes that differ, of which both versions are kept: \(report.recordsInConflict).")
+        }
+        if sentences.isEmpty { sentences.append("Everything in it is on this computer already.") }
+        return (sentences + report.notes).joined(separator: "\n")
     }
 
     /// Stops after the current piece; the incomplete file is removed.

@@ -15,6 +15,9 @@ public protocol DesktopControl: Sendable {
 
     /// Sealed bytes of a blob: at most `ControlRoute.maximumBlobPiece` from an offset, fewer at its end.
     func readBlob(_ blob: String, offset: UInt64) async throws -> [UInt8]
+
+    /// Appends bytes to a blob, at most `ControlRoute.maximumBlobPiece`.
+    func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws
 }
 
 extension DesktopControl {

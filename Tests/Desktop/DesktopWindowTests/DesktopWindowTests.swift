@@ -168,7 +168,7 @@ struct DesktopWindowTests {
         try await session.enterPasscode(verb: "Open")
         try await session.awaitWords("No files")
         try await session.press("Lock Files…")
-        try await session.chooseInFileChooser(original)
+        try await session.chooseInFileChooser(original, accepting: "alt+l")
         try await session.awaitWords("Lock this file?")
         try await session.photograph("files-question")
         try await session.press("Lock")
@@ -190,6 +190,28 @@ struct DesktopWindowTests {
         try await session.press("Remove")
         try await session.awaitWords("No files")
         #expect(try await session.client.call(\.listFiles).files.isEmpty)
+    }
+
+    @Test func aBackupIsExportedAndImported() async throws {
+        let session = try await WindowSession()
+        try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
+        let note = try await session.client.call(\.addNote, body: NoteRequest(title: "Bank", body: "12-34-56")).note
+        try await session.startWindow()
+        try await session.press(keys: "alt+8")
+        try await session.press("Export…")
+        let path = session.directory.path("monday.aplockerbackup")
+        try await session.chooseInFileChooser(path, accepting: "alt+s")
+        try await session.enterPasscode(verb: "Export")
+        try await session.awaitWords("Exported 0 apps and 1 sealed item.")
+        try await session.client.call(\.removeNote, parameter: note.id)
+        try await session.press("Import…")
+        try await session.chooseInFileChooser(path, accepting: "alt+i")
+        try await session.enterPasscode()
+        try await session.awaitWords("Notes, files and photos that are missing here: 1.")
+        try await session.photograph("import")
+        try await session.press("Import")
+        try await session.awaitWords("Imported.")
+        #expect(try await session.client.call(\.listNotes).notes.map(\.title) == ["Bank"])
     }
 
     @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {

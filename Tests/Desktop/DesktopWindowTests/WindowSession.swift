@@ -194,10 +194,10 @@ final class WindowSession: Sendable {
 
     /// Enters a path in GTK's file chooser, and accepts it.
     ///
-    /// - Parameter accepting: keys of the button that accepts; Return opens a folder instead.
-    func chooseInFileChooser(_ path: String, accepting: String = "Return") async throws {
+    /// - Parameter accepting: keys of the button that accepts. Return may choose a completion or open a folder instead.
+    func chooseInFileChooser(_ path: String, accepting: String) async throws {
         try await awaiting("a file chooser is shown") { try await self.windows().count > 1 }
-        try await press(keys: "ctrl+l")
+        try await press(keys: "ctrl+l", "ctrl+a")
         try await type(path)
         try await press(keys: accepting)
     }

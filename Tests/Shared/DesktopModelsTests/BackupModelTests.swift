@@ -71,6 +71,103 @@ struct BackupModelTests {
 }
 
 @MainActor
+struct BackupImportTests {
+    private struct Source: BackupSource {
+        let bytes: [UInt8]
+        var onRead: @Sendable () async -> Void = {}
+        var size: UInt64 { UInt64(bytes.count) }
+
+        func read(at offset: UInt64, count: Int) async throws -> [UInt8] {
+            await onRead()
+            return Array(bytes.dropFirst(Int(offset)).prefix(count))
+        }
+    }
+
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let model: BackupModel
+    private let source = Source(bytes: (0..<ControlRoute.maximumBlobPiece + 5).map { UInt8(truncatingIfNeeded: $0) })
+
+    init() {
+        context = makeContext(control)
+        model = BackupModel(context)
+        control.on(\.openVault) { request in
+            try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
+            return VaultStatus(vault: "v", isOpen: true)
+        }
+        control.on(\.importBackup) { _ in
+            ImportReport(
+                version: 2, created: "2026-01-31", appsAdded: ["Firefox"], recordsAdded: 2,
+                notes: ["Mail is not installed."])
+        }
+        control.on(\.removeBlob) { _ in DoneReport() }
+    }
+
+    private func imports() throws -> [ImportRequest] {
+        try control.requests(.importBackup).map { try $0.body(as: ImportRequest.self) }
+    }
+
+    @Test func whatWouldChangeIsShownBeforeAnythingIsImported() async throws {
+        async let done: Void = model.importBackup(from: source)
+        await answer(context.prompt)
+        await eventually("the question is shown") { model.importQuestion != nil }
+        #expect(
+            model.importQuestion
+                == "Apps to lock: Firefox.\nNotes, files and photos that are missing here: 2.\nMail is not installed.")
+        #expect(try imports().map(\.isTrial) == [true] && control.blob == source.bytes)
+        model.answerImport(true)
+        await done
+        #expect(try imports().map(\.isTrial) == [true, false])
+        #expect(try imports().allSatisfy { $0.mode == .merge && $0.passcode == FakeControl.passcode })
+        #expect(model.importOutcome.hasPrefix("Imported. Apps to lock: Firefox."))
+        #expect(try control.requests(.removeBlob).map(\.parameter) == [imports()[0].blob])
+    }
+
+    @Test func aRefusedImportChangesNothing() async throws {
+        async let done: Void = model.importBackup(from: source)
+        await answer(context.prompt)
+        await eventually("the question is shown") { model.importQuestion != nil }
+        model.answerImport(false)
+        await done
+        #expect(try imports().map(\.isTrial) == [true])
+        #expect(model.importOutcome.isEmpty && control.requests(.removeBlob).count == 1)
+    }
+
+    @Test func theOtherPasscodeOfABackupIsAskedForUntilItOpens() async throws {
+        control.on(\.importBackup) { request in
+            guard try request.body(as: ImportRequest.self).passphrase == "earlier passcode" else {
+                throw ControlError(.notReadable, "The passphrase does not open this backup.")
+            }
+            return ImportReport(version: 2, created: "")
+        }
+        async let done: Void = model.importBackup(from: source)
+        await answer(context.prompt)
+        await eventually("the other passcode is asked for") {
+            context.prompt.question?.title == "The backup has another passcode"
+        }
+        await context.prompt.submit("a guess")
+        #expect(context.prompt.refusal == "The passphrase does not open this backup.")
+        await context.prompt.submit("earlier passcode")
+        await eventually("the question is shown") { model.importQuestion != nil }
+        #expect(model.importQuestion == "Everything in it is on this computer already.")
+        model.answerImport(true)
+        await done
+        #expect(try imports().last?.isTrial == false && imports().last?.passphrase == "earlier passcode")
+    }
+
+    @Test func aCancelledReadLeavesNothing() async throws {
+        let model = model
+        var source = source
+        source.onRead = { await model.cancel() }
+        async let done: Void = model.importBackup(from: source)
+        await answer(context.prompt)
+        await done
+        #expect(try imports().isEmpty && control.requests(.removeBlob).count == 1)
+        #expect(model.progress == nil && model.importQuestion == nil && context.announcements == 0)
+    }
+}
+
+@MainActor
 struct IntrudersModelTests {
     @Test func aPhotoIsInMemoryOnlyWhileItIsShown() async {
         let control = FakeControl()

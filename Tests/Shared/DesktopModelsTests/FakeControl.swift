@@ -65,6 +65,12 @@ final class FakeControl: DesktopControl {
         state.withLock { Array($0.blob.dropFirst(Int(offset)).prefix(ControlRoute.maximumBlobPiece)) }
     }
 
+    func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
+        state.withLock { $0.blob.replaceSubrange(Int(offset)..., with: bytes) }
+    }
+
+    var blob: [UInt8] { state.withLock { $0.blob } }
+
     private func answer<Reply: Decodable>(_ request: Request) async throws -> Reply {
         let handler = state.withLock { state in
             state.requests.append(request)
