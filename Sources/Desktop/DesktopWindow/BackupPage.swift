@@ -58,7 +58,7 @@ final class BackupPage: Page {
         guard let question = shownQuestion else { return }
         Dialogs.choose(
             "Import this backup?", question, choices: [.init(name: "import", verb: "_Import", style: .suggested)],
-            parent: window(), cancelled: { [model] in model.answerImport(false) }
-        ) { [model] _ in model.answerImport(true) }
+            parent: window(), cancelled: { [model] in model.answerImport(false) },
+            chosen: { [model] _ in model.answerImport(true) })
     }
 }

@@ -17,7 +17,7 @@ enum Dialogs {
     /// - Parameter chosen: called with the name of the choice, unless it was Cancel.
     static func choose(
         _ title: String, _ explanation: String, choices: [Choice], parent: Widget,
-        cancelled: @escaping @MainActor () -> Void = {}, _ chosen: @escaping @MainActor (_ name: String) -> Void
+        cancelled: @escaping @MainActor () -> Void = {}, chosen: @escaping @MainActor (_ name: String) -> Void
     ) {
         let dialog = adw_message_dialog_new(parent.window, title, explanation)!
         let message = UnsafeMutablePointer<AdwMessageDialog>(OpaquePointer(dialog))
