@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes moments.json in this directory: moments, photos and their hashes, written from docs/formats.md, "Moments and
-photos", only. Random values of the formats are derived from names, so every run writes the same bytes."""
+"""Writes moments.json in this directory: moments, photos, their hashes, and special dates, written from
+docs/formats.md, "Moments and photos" and "Special dates", only. Random values of the formats are derived from names, so
+every run writes the same bytes."""
 
 import base64
 import hashlib
@@ -89,6 +90,45 @@ def moments():
             "record": name,
             "vaultKey": VAULT_KEY.hex(),
             "envelope": envelope("moment " + label, text(content), name).hex(),
+        }
+
+    return {
+        "opens": [{**sealed(label, content), "content": content} for label, content in opens],
+        "refused": [{**sealed(label, content), "error": "malformed"} for label, content in refused],
+    }
+
+
+def dates():
+    def date(**changed):
+        return {"name": "Annas Geburtstag 🎂", "day": "1992-02-29", "yearly": True, **changed}
+
+    opens = [
+        ("every year", date()),
+        ("once", date(name="L", day="9999-12-31", yearly=False)),
+        ("80 characters", date(name="🎂" * 80, day="1000-01-01")),
+    ]
+    refused = [
+        ("no name", without(date(), "name")),
+        ("an empty name", date(name="")),
+        ("81 characters", date(name="x" * 81)),
+        ("a space at the end", date(name="Anna ")),
+        ("a line break", date(name="Anna\nBen")),
+        ("a change of direction", date(name="Anna\u202eBen")),
+        ("nothing visible", date(name="\u200b")),
+        ("a day that no month has", date(day="2023-02-29")),
+        ("a time", date(day="2023-02-28T00:00:00Z")),
+        ("the year 999", date(day="0999-12-31")),
+        ("yearly as text", date(yearly="yes")),
+        ("a list", [date()]),
+    ]
+    name = name_of("dates", "date")
+
+    def sealed(label, content):
+        return {
+            "name": label,
+            "record": name,
+            "vaultKey": VAULT_KEY.hex(),
+            "envelope": envelope("date " + label, text(content), name).hex(),
         }
 
     return {
@@ -199,6 +239,7 @@ def write():
         "source": "make_moment_vectors.py, from docs/formats.md",
         "moments": moments(),
         "photos": photos(),
+        "dates": dates(),
         "hashes": hashes(),
     }
     (FOLDER / "moments.json").write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")

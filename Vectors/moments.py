@@ -1,11 +1,14 @@
-"""The contents of records of moments and photos, read from docs/formats.md, "Moments and photos", only."""
+"""The contents of records of moments, photos and special dates, read from docs/formats.md, "Moments and photos" and
+"Special dates", only."""
 
 import base64
+import datetime
 import hashlib
 import hmac
 import json
 import math
 import re
+import unicodedata
 
 from sealed_formats import Reader, Refused, fields, hkdf, number
 
@@ -68,6 +71,22 @@ def read_moment(body):
         expect(is_whole(photo.get("width"), 1, 1 << 17) and is_whole(photo.get("height"), 1, 1 << 17), "its size")
     expect(len({photo["id"] for photo in photos}) == len(photos), "a photo twice")
     return moment
+
+
+def read_date(body):
+    date = parsed(body)
+    name, day = date.get("name"), date.get("day")
+    expect(isinstance(name, str) and 1 <= len(name) <= 80 and name == name.strip(), "name")
+    kinds = [unicodedata.category(one) for one in name]
+    turns = any("\u2028" <= one <= "\u202e" or "\u2066" <= one <= "\u2069" or one in "\u200e\u200f" for one in name)
+    expect("Cc" not in kinds and not turns and any(kind[0] in "LNPS" for kind in kinds), "characters")
+    expect(isinstance(day, str) and re.fullmatch("[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}", day) is not None, "day")
+    try:
+        datetime.date.fromisoformat(day)
+    except ValueError:
+        raise Refused("malformed", "no day of the calendar") from None
+    expect(isinstance(date.get("yearly"), bool), "yearly")
+    return date
 
 
 def read_photo(body, blobs):

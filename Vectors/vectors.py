@@ -173,6 +173,11 @@ def moment(case):
     assert moment_formats.read_moment(body) == case["content"]
 
 
+def special_date(case):
+    body = reader.read_envelope(bytes.fromhex(case["envelope"]), case["record"], bytes.fromhex(case["vaultKey"]))
+    assert moment_formats.read_date(body) == case["content"]
+
+
 def photo(case):
     body = reader.read_envelope(bytes.fromhex(case["envelope"]), case["record"], bytes.fromhex(case["vaultKey"]))
     content, thumbnail = moment_formats.read_photo(body, case["blobs"])
@@ -186,7 +191,7 @@ def photo(case):
 
 
 def moments(document):
-    for check, part in [(moment, document["moments"]), (photo, document["photos"])]:
+    for check, part in [(moment, document["moments"]), (photo, document["photos"]), (special_date, document["dates"])]:
         for case in part["opens"]:
             check(case)
         for case in part["refused"]:
@@ -199,7 +204,7 @@ def moments(document):
             == case["hash"]
         )
     return sum(
-        len(part) for key in ("moments", "photos") for part in document[key].values() if isinstance(part, list)
+        len(part) for key in ("moments", "photos", "dates") for part in document[key].values() if isinstance(part, list)
     ) + len(document["hashes"])
 
 

@@ -47,6 +47,13 @@ WRITE = """
     const write = (bytes) => void pieces.push(new Blob([bytes]));
     await writeMomentBackup(companion, arg, write, { signal: new AbortController().signal });
     return base64(new Uint8Array(await new Blob(pieces).arrayBuffer()));"""
+DATES = """
+    const { together, dates } = await (await companion.dates()).list();
+    return [together?.day ?? null, dates.map(({ name, day, yearly }) => [name, day, yearly])];"""
+ADD_DATES = """
+    const dates = await companion.dates();
+    await dates.save(null, { name: "MARKER-birthday", day: "1992-02-29", yearly: true });
+    await dates.setTogether("2019-06-01");"""
 ERASE = """
     const { resetMoments } = await import("/features/backup/moment-reset.js");
     await resetMoments(companion, { signal: new AbortController().signal });"""
@@ -119,6 +126,25 @@ def test_erased_moments_are_restored_from_a_backup(phone, computer):
     eventually_equals(lambda: other.inside("return (await companion.moments.list()).moments.length;"), 2)
     eventually_equals(lambda: phone.inside("return (await companion.device.store.waiting()).length;"), 0)
     assert other.inside(SHOWN) == before
+
+
+def test_special_dates_are_erased_by_a_reset_and_restored_from_a_backup(phone, computer):
+    phone.inside(ADD_DATES)
+    path = copied(phone, computer, is_large=False)
+    before = phone.inside(DATES)
+    assert before == ["2019-06-01", [["MARKER-birthday", "1992-02-29", True]]]
+    phone.inside(ERASE)
+    assert phone.inside(DATES) == [None, []]
+    page = chosen(phone, path)
+    page.get_by_text("2 special dates are missing here.").wait_for()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.get_by_text("2 special dates restored.").wait_for()
+    assert phone.inside(DATES) == before
+    chosen(phone, path)
+    page.get_by_text("It contains no new moments. 2 moments are here already.").wait_for()
+    # A computer reads the whole backup.
+    computer.open_vault()
+    computer.expect("backup", "import", str(path), "--dry-run", "--passphrase", passcode=f"{PASSCODE}\n{PASSPHRASE}")
 
 
 def test_importing_keeps_the_later_version(phone, computer):

@@ -75,14 +75,19 @@ export const tests = {
         const { companion, household } = await withDecoy();
         await companion.notes.save(null, { title: "the real one", body: "" });
         await companion.moments.save(null, { title: "really", words: "", date: 1 });
-        await companion.privateStorage.set("together", { since: "2019-06-01" });
+        await companion.privateStorage.set("small", { since: "2019-06-01" });
+        await (await companion.dates()).save(null, { name: "the real one", day: "2019-06-01", yearly: true });
+        await (await companion.dates()).setTogether("2019-06-01");
         await sent(companion);
         expect(await companion.decoy.isSet(), "a decoy PIN is set");
         await reopened(companion, decoy);
         equal(await companion.notes.list(), { notes: [], unreadable: 0 }, "notes");
         equal(await companion.moments.list(), { moments: [], unreadable: 0 }, "moments");
-        equal([await companion.privateStorage.get("together"), await companion.decoy.isSet()], [null, false],
+        equal([await companion.privateStorage.get("small"), await companion.decoy.isSet()], [null, false],
             "private values, and whether a decoy is set");
+        const dates = await companion.dates();
+        equal(await dates.list(), { together: null, dates: [], hidden: 0, unreadable: 0 }, "dates");
+        await dates.setTogether("2001-01-01");
         const note = await companion.notes.save(null, { title: "a harmless one", body: "" });
         await companion.moments.save(null, { title: "harmless", words: "", date: 2 });
         expect(note.vault !== household.vault, "the decoy's vault differs from the real one");
@@ -99,7 +104,10 @@ export const tests = {
         equal([await titles(companion), (await companion.notes.list()).unreadable], [["the real one"], 0], "notes");
         equal((await companion.moments.list()).moments.map(({ title }) => title), ["really"], "moments");
         equal((await companion.moments.list()).unreadable, 0, "unreadable moments");
-        equal((await companion.privateStorage.get("together")).since, "2019-06-01", "private values");
+        const all = await (await companion.dates()).list();
+        equal([all.together?.day, all.dates.map(({ name }) => name), all.unreadable],
+            ["2019-06-01", ["the real one"], 0], "dates");
+        equal((await companion.privateStorage.get("small")).since, "2019-06-01", "private values");
         companion.close();
     },
 

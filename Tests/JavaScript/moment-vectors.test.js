@@ -1,6 +1,7 @@
 // The companion reads or refuses Vectors/moments.json, which an independent implementation of docs/formats.md wrote.
 import { style } from "/features/backup/moment-pages.js";
 import { photoBody, momentBody, photoHash, readMoment, readPhoto, sealedLength } from "/formats/moment-format.js";
+import { dateBody, readDate } from "/formats/special-date.js";
 import { base64, hex, textOf, unhex } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
 import { sha256 } from "/crypto/primitives.js";
@@ -22,6 +23,17 @@ export const tests = {
             equal(ordered(JSON.parse(textOf(momentBody(content)))), ordered(vector.content), `${vector.name}, written`);
         }
         for (const vector of refused) equal(readMoment(await open(vector)), null, vector.name);
+    },
+
+    async specialDatesAreReadOrRefused() {
+        const { opens, refused } = (await vectors("moments")).dates;
+        equal([opens.length, refused.length], [3, 12], "complete");
+        for (const vector of opens) {
+            const content = readDate(await open(vector));
+            equal(ordered(content), ordered(vector.content), vector.name);
+            equal(ordered(JSON.parse(textOf(dateBody(content)))), ordered(vector.content), `${vector.name}, written`);
+        }
+        for (const vector of refused) equal(readDate(await open(vector)), null, vector.name);
     },
 
     async photosAreReadOrRefused() {

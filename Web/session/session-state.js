@@ -57,6 +57,15 @@ export class SessionState extends EventTarget {
         }
     }
 
+    /**
+     * Special dates of the vault; loaded when they are shown.
+     * @returns {Promise<import("../features/moments/special-dates.js").SpecialDates>}
+     */
+    async dates() {
+        const { SpecialDates } = await import("../features/moments/special-dates.js");
+        return new SpecialDates(this.device, this.editor, this.privateStorage);
+    }
+
     /** Milliseconds since 1970, by this device's clock. */
     now() {
         return this.device.time.now();

@@ -12,7 +12,7 @@ const step = 64;
  * Those of the open vaults. If it ends early, what was erased stays erased. Throws CompanionError `locked`, StoreError,
  * and the errors of `next`.
  * @param {DeviceSession} device
- * @param {"photos" | "moments"} collection
+ * @param {"photos" | "moments" | "dates"} collection
  * @param {{ next: () => void, progress: (count: number) => void }} options `next`: called before each step; `progress`:
  *   after it, with the records erased by it
  * @returns {Promise<number>}

@@ -9,7 +9,7 @@ import { ancestorsIn } from "./versions.js";
 /** Records sealed again in one step. */
 const atOnce = 32;
 const adoptedFact = "adopted";
-const collections = ["about", "moments", "photos", "notes", "vaults"];
+const collections = ["about", "moments", "photos", "dates", "notes", "vaults"];
 /** Records of "vaults" are replaced instead: a device that left has read their secrets. */
 const adopted = collections.filter((collection) => collection !== "vaults");
 

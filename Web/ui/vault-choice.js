@@ -38,8 +38,9 @@ export const vaultRows = async (main) => Promise.all((await main.vaults.list()).
  * Null without shared vaults.
  * @param {Context} context
  * @param {Vault | null} chosen
+ * @param {string} address of the page, which is drawn again
  */
-export async function vaultChooser(context, chosen) {
+export async function vaultChooser(context, chosen, address = "moments") {
     const { companion: main, signal } = context;
     if ((await main.vaults.list()).length === 0) return null;
     const chips = element("div", { class: "sharing-chooser", role: "group", "aria-label": "Vault" });
@@ -51,7 +52,7 @@ export async function vaultChooser(context, chosen) {
                 type: "button", class: "sharing-chip", dir: "auto", "aria-pressed": String((chosen?.id ?? null) === id),
                 onclick: async () => {
                     await chooseVault(main, id);
-                    if (!signal.aborted) context.go("moments", { replace: true });
+                    if (!signal.aborted) context.go(address, { replace: true });
                 },
             }, named(name), isRevoked && " (removed)");
         chips.replaceChildren(chip(null, "Mine"),

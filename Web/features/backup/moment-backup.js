@@ -1,4 +1,5 @@
-// Everline in a sealed file: the records of moments and photos with their blobs, in the backup format of computers.
+// Everline in a sealed file: the records of moments, photos and special dates with their blobs, in the backup format of
+// computers.
 import { unhex } from "../../crypto/bytes.js";
 import { HubError } from "../../hub/errors.js";
 import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
@@ -48,7 +49,11 @@ async function planned(companion, signal) {
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
         blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
     }
-    return { moments: moments.map(({ id }) => id), photos, blobs, missing: ids.length - photos.length };
+    const { together, dates } = await (await companion.dates()).list();
+    return {
+        moments: moments.map(({ id }) => id), photos, blobs, missing: ids.length - photos.length,
+        dates: [...(together ? [together] : []), ...dates].map(({ id }) => id),
+    };
 }
 
 /**
@@ -84,9 +89,10 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
     const { device } = companion;
     const keys = device.keys.cloneVaultKeys();
     try {
-        const { moments, photos, blobs, missing } = await planned(companion, signal);
+        const { moments, photos, blobs, missing, dates } = await planned(companion, signal);
         const all = blobs.reduce((sum, { size }) => sum + size, 0);
-        const names = [...moments.map((id) => ["moments", id]), ...photos.map((id) => ["photos", id])];
+        const names = Object.entries({ moments, photos, dates })
+            .flatMap(([collection, found]) => found.map((id) => [collection, id]));
         const writer = await BackupWriter.behind(passphrase, write);
         await writer.entry(entryKind.manifest, manifestOf(device.time.now(), names.length, blobs.length));
         const ring = keys.ring.plaintext;

@@ -1,4 +1,4 @@
-// Erases every moment and photo of a vault: first what opens them here, then everywhere.
+// Erases every moment, photo and special date of a vault: first what opens them here, then everywhere.
 import { CompanionError } from "../../household/errors.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { eraseRecords } from "../../sync/erase-records.js";
@@ -6,7 +6,7 @@ import { removeStaged } from "../../sync/photo-staging.js";
 
 /** @typedef {{ moments: number, photos: number }} Erased */
 
-/** Everline's values in private storage: drafts, and the day that is counted from. */
+/** Everline's values in private storage: drafts, and the day that earlier versions counted from. */
 const kept = ["momentDrafts", "together"];
 
 /**
@@ -46,6 +46,7 @@ export async function resetMoments(companion, { signal, progress = () => {} }) {
     };
     const photos = await eraseRecords(device, "photos", options);
     const moments = await eraseRecords(device, "moments", options);
+    await eraseRecords(device, "dates", { ...options, progress: () => {} });
     companion.moments.forget();
     return { moments, photos };
 }

@@ -11,24 +11,27 @@ import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
+import { readDate } from "../../formats/special-date.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
 /** @typedef {import("./notes-backup.js").BackupRecord} BackupRecord */
+/** @typedef {import("../../formats/special-date.js").DateContent} DateContent */
 /** @typedef {{ from: number, to: number }} Place in the file */
 /** @typedef {{ id: string, content: MomentContent }} KeptMoment */
 /**
  * @typedef {{ created: string, reader: BackupReader, ring: KeyRing, moments: KeptMoment[], photos: Map<string, Place>,
- *   blobs: Map<string, Place>, others: number }} MomentBackup
+ *   blobs: Map<string, Place>, dates: DateContent[], together: string | null, others: number }} MomentBackup
  */
 /**
  * `added`: not here. `changed`: older here than in the file. `kept`: newer here. `same`: as in the file.
- * @typedef {{ added: KeptMoment[], changed: { kept: KeptMoment, moment: Moment }[], kept: number, same: number }}
- *   Changes
+ * `dates`: not here; `together`: the day that is counted from, if none is set here.
+ * @typedef {{ added: KeptMoment[], changed: { kept: KeptMoment, moment: Moment }[], kept: number, same: number,
+ *   dates: DateContent[], together: string | null }} Changes
  */
 
-const most = { records: 200_000 };
+const most = { records: 200_000, dates: 1_000 };
 
 /**
  * Reads the backup without its photos. Throws FormatError.
@@ -44,6 +47,8 @@ export async function openMomentBackup(file, passphrase) {
     let ring = new KeyRing([]);
     /** @type {{ record: BackupRecord, place: Place }[]} */
     const records = [];
+    /** @type {BackupRecord[]} */
+    const dateRecords = [];
     /** @type {Map<string, Place>} */
     const photos = new Map();
     /** @type {Map<string, Place>} */
@@ -63,6 +68,7 @@ export async function openMomentBackup(file, passphrase) {
             // Thousands of thumbnails would not fit in memory.
             if (record?.collection === "photos") photos.set(String(record.id), { from, to });
             else if (record?.collection === "moments") records.push({ record, place: { from, to } });
+            else if (record?.collection === "dates" && dateRecords.length < most.dates) dateRecords.push(record);
         } else if (kind !== entryKind.settings) throw damaged;
     }
     if (manifest?.version !== 2 || manifest.records !== count) throw damaged;
@@ -70,9 +76,15 @@ export async function openMomentBackup(file, passphrase) {
         const content = readMoment(await bodyOf(record, ring).catch(() => new Uint8Array()));
         return content && content.removed === undefined ? { id: String(record.id), content } : null;
     }))).flatMap((one) => one ?? []);
+    const dates = (await Promise.all(dateRecords.map(async (record) => {
+        const content = readDate(await bodyOf(record, ring).catch(() => new Uint8Array()));
+        return content ? [{ content, isTogether: record.id === record.vault }] : [];
+    }))).flat();
     return {
+        dates: dates.flatMap(({ content, isTogether }) => (isTogether ? [] : content)),
+        together: dates.find(({ isTogether }) => isTogether)?.content.day ?? null,
         created: String(manifest.created), reader, ring, moments, photos, blobs,
-        others: count - photos.size - moments.length,
+        others: count - photos.size - moments.length - dates.length,
     };
 }
 
@@ -111,12 +123,13 @@ const isSame = (one, other) => sightOf(one) === sightOf(other) && one.favourite 
  * @param {MomentBackup} backup
  * @returns {Promise<Changes>}
  */
-export async function changesOf({ moments }, backup) {
+export async function changesOf(companion, backup) {
+    const { moments } = companion;
     const here = [...(await moments.list()).moments, ...(await moments.list({ trash: true })).moments];
     const byID = new Map(here.map((moment) => [moment.id, moment]));
     const seen = new Set(here.map(sightOf));
     /** @type {Changes} */
-    const changes = { added: [], changed: [], kept: 0, same: 0 };
+    const changes = { added: [], changed: [], kept: 0, same: 0, ...(await missingDates(companion, backup)) };
     for (const kept of backup.moments) {
         const moment = byID.get(kept.id);
         if (!moment) {
@@ -127,6 +140,37 @@ export async function changesOf({ moments }, backup) {
         else changes.changed.push({ kept, moment });
     }
     return changes;
+}
+
+/**
+ * @param {Companion} companion
+ * @param {MomentBackup} backup
+ */
+async function missingDates(companion, { dates, together }) {
+    const here = await (await companion.dates()).list();
+    const same = (/** @type {DateContent} */ { name, day, yearly }) => JSON.stringify([name, day, yearly]);
+    const known = new Set(here.dates.map(same));
+    return { dates: dates.filter((date) => !known.has(same(date))), together: here.together ? null : together };
+}
+
+/**
+ * As many as a vault may have.
+ * @param {Companion} companion
+ * @param {Changes} changes
+ * @returns {Promise<number>} how many were restored
+ */
+export async function restoreDates(companion, { dates, together }) {
+    const own = await companion.dates();
+    if (together) await own.setTogether(together);
+    for (const [index, date] of dates.entries()) {
+        try {
+            await own.save(null, date);
+        } catch (error) {
+            if (error instanceof CompanionError && error.code === "full") return index + (together ? 1 : 0);
+            throw error;
+        }
+    }
+    return dates.length + (together ? 1 : 0);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Exports Everline to a sealed file, and imports it from one.
 import { writeMomentBackup } from "./moment-backup.js";
-import { changesOf, forget, openMomentBackup, restoreMoments } from "./moment-restore.js";
+import { changesOf, forget, openMomentBackup, restoreDates, restoreMoments } from "./moment-restore.js";
 import { element } from "../../ui/element.js";
 import { button, card, section } from "../../ui/parts.js";
 import { shareFile } from "../../ui/share-file.js";
@@ -102,22 +102,26 @@ async function importBackup(context, file, { start, going, status }) {
         const changes = await changesOf(companion, backup);
         if (signal.aborted) return;
         const [added, changed] = [changes.added.length, changes.changed.length];
+        const dates = changes.dates.length + (changes.together ? 1 : 0);
         const rest = [changes.same > 0
             && `${counted(changes.same, "moment")} ${changes.same === 1 ? "is" : "are"} here already.`,
             changes.kept > 0
                 && `${counted(changes.kept, "moment")} ${changes.kept === 1 ? "is" : "are"} newer here and `
                     + `${changes.kept === 1 ? "stays" : "stay"}.`];
-        if (added + changed === 0) {
+        if (added + changed + dates === 0) {
             status.textContent = ["It contains no new moments.", ...rest].filter(Boolean).join(" ");
             return;
         }
         const isSure = await context.ask({
-            title: `Restore ${counted(added + changed, "moment")}?`, action: "Restore",
+            title: `Restore ${added + changed > 0
+                ? counted(added + changed, "moment") : counted(dates, "special date")}?`,
+            action: "Restore",
             text: [`The backup is of ${new Date(backup.created).toLocaleDateString()}.`,
                 added > 0 && `${counted(added, "moment")} ${added === 1 ? "is" : "are"} missing here.`,
                 changed > 0
                     && `${counted(changed, "moment")} ${changed === 1 ? "is" : "are"} older here and `
                         + `${changed === 1 ? "becomes" : "become"} as in the backup.`,
+                dates > 0 && `${counted(dates, "special date")} ${dates === 1 ? "is" : "are"} missing here.`,
                 ...rest].filter(Boolean).join(" "),
         });
         if (!isSure || signal.aborted) return;
@@ -127,6 +131,7 @@ async function importBackup(context, file, { start, going, status }) {
         const result = await restoring.run((stop) => restoreMoments(companion, opened, changes, {
             signal: stop, progress: (done, all) => restoring.show(done, all, `${done} of ${counted(all, "moment")}`),
         }));
+        const restored = result.isStopped || result.problem ? 0 : await restoreDates(companion, changes);
         if (result.moments > 0) {
             await companion.audit.record("restored", { moments: result.moments, photos: result.photos })
                 .catch(() => {});
@@ -134,6 +139,7 @@ async function importBackup(context, file, { start, going, status }) {
         if (signal.aborted) return;
         status.textContent = [
             `${counted(result.moments, "moment")} with ${counted(result.photos, "photo")} restored.`,
+            restored > 0 && `${counted(restored, "special date")} restored.`,
             result.failed > 0
                 && `${counted(result.failed, "moment")} could not be restored: a photo in the backup is missing or ` +
                     `damaged.`,

@@ -24,10 +24,9 @@ export async function resetPage(context) {
                 : `${counted(moments, "moment")} and ${counted(photos, "photo")}, those in the trash too, `
                     + `are permanently erased.`),
             section("What is erased", [card(points(
-                "First the keys and drafts on this device: the keys of the photos, the stored list, drafts and the "
-                    + "day you count from.",
-                "Then every moment and photo, here, at the hub and on your other devices, as soon as "
-                    + "each is connected. The hub frees their space within a day."))]),
+                "First the keys and drafts on this device: the keys of the photos, the stored list and drafts.",
+                "Then every moment, photo and special date, also the day you count from, here, at the hub and on "
+                    + "your other devices, as soon as each is connected. The hub frees their space within a day."))]),
             section("What stays", [card(points(
                 "What you exported, and backups of your devices.",
                 "Your notes, and the vault’s key, which also seals them.",

@@ -7,6 +7,7 @@ import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
 import { vaultRows } from "../../ui/vault-choice.js";
 import { ago, counted, named } from "../../ui/words.js";
 import { checksRow } from "./checks.js";
+import { followDates } from "./dates.js";
 
 /** Moments that are named. */
 const latest = 3;
@@ -17,8 +18,8 @@ const latest = 3;
  */
 export async function everlineHome(context) {
     const { companion, signal } = context;
-    const [sheet, everline, sharing, devices, checked] =
-        [0, 1, 2, 3, 4].map(() => element("div", { class: "home-part" }));
+    const [sheet, today, next, everline, sharing, devices, checked] =
+        Array.from({ length: 7 }, () => element("div", { class: "home-part" }));
     const drawSharing = () => showSharing(context, sharing);
     companion.vaults.addEventListener("changed", () => void drawSharing().catch(() => {}), { signal });
     companion.addEventListener("connection", () => void showDevices(context, devices).catch(() => {}), { signal });
@@ -26,10 +27,10 @@ export async function everlineHome(context) {
         live(companion, ["moments"], () => showMoments(context, everline), signal),
         live(companion, ["devices"], () => Promise.all([showSheet(context, sheet), showDevices(context, devices)])
             .then(() => {}), signal),
-        drawSharing(), checksRow(context, checked),
+        drawSharing(), checksRow(context, checked), followDates(context, today, next),
     ]);
     return [element("div", { class: "home-columns" },
-        element("div", { class: "home-main" }, sheet, everline, sharing),
+        element("div", { class: "home-main" }, today, sheet, everline, next, sharing),
         element("div", { class: "home-side" }, devices, checked))];
 }
 

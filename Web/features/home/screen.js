@@ -40,13 +40,15 @@ export async function home(context) {
         return { title: "Home", actions: [refresh], body: [element("div", { class: "home" },
             ...(await everlineHome(context)))] };
     }
-    const [checked, photos, blocks] = [0, 1, 2].map(() => element("div", { class: "home-part" }));
-    aside.append(...[await recoveryCheck(context), photos, blocks].flatMap((part) => part ?? []));
+    const [today, next, checked, photos, blocks] = [0, 1, 2, 3, 4].map(() => element("div", { class: "home-part" }));
+    aside.append(...[await recoveryCheck(context), next, photos, blocks].flatMap((part) => part ?? []));
     const launches = waitingLaunches(context);
     const drawComputers = followComputers(context, overview);
+    overview.prepend(today);
     overview.append(checked);
     await Promise.all([
         drawComputers, launches.ready, checksRow(context, checked),
+        import("./dates.js").then(({ followDates }) => followDates(context, today, next)),
         live(companion, ["intruders"], () => drawPhotos(context, photos), signal),
         live(companion, ["events"], () => drawBlocks(context, blocks), signal),
     ]);

@@ -1,29 +1,60 @@
-// Everline's own settings: the day that two people count from.
+// Everline's own settings: the day that two people count from, special dates, and files.
 import { element } from "../../ui/element.js";
+import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
+import { live } from "../../ui/live.js";
 import { button, card, section } from "../../ui/parts.js";
+import { chosenVault, vaultChooser } from "../../ui/vault-choice.js";
 import { sentenceOf } from "../../ui/words.js";
+import { datesSection } from "./settings-dates.js";
 import { fileLinks } from "./settings-links.js";
-import { setTogether, together } from "./together.js";
+
+const address = "settings/everline";
 
 /** @type {SettingsPage} */
-export async function everline(context) {
-    const { companion, signal } = context;
+export async function everline(main) {
+    if (!(await isContentOpen(main.companion))) {
+        return { title: "Everline", body: [...lockedContent(main, "Everline", "moments", "heart").body, fileLinks()] };
+    }
+    const vault = await chosenVault(main.companion);
+    const companion = vault?.companion ?? main.companion;
+    const context = { ...main, companion };
+    const together = togetherSection(context, vault);
+    const dates = datesSection(context);
+    await live(companion, ["dates"], async () => {
+        const found = await (await companion.dates()).list();
+        if (main.signal.aborted) return;
+        together.show(found.together?.day ?? null);
+        dates.show(found);
+    }, main.signal);
+    return {
+        title: "Everline",
+        body: [await vaultChooser(main, vault, address), together.element, dates.element, fileLinks()],
+    };
+}
+
+/** @param {Context} context @param {Vault | null} vault */
+function togetherSection({ companion, signal }, vault) {
     const status = element("p", { class: "section-foot", role: "status" });
-    const day = element("input", {
-        class: "input", type: "date", min: "1900-01-01", max: "9999-12-30", value: (await together(companion)) ?? "",
-    });
-    const remove = button("Stop counting days", () => keep(null), { wide: true, hidden: !day.value });
+    const day = element("input", { class: "input", type: "date", min: "1900-01-01", max: "9999-12-30" });
+    let isTyped = false;
+    day.addEventListener("input", () => (isTyped = true));
+    const remove = button("Stop counting days", () => keep(null), { wide: true, hidden: true });
     /** @param {string | null} since */
     const keep = async (since) => {
         try {
-            await setTogether(companion, since);
+            await (await companion.dates()).setTogether(since);
             if (signal.aborted) return;
-            if (since === null) day.value = "";
-            remove.hidden = since === null;
+            isTyped = false;
+            show(since);
             status.textContent = since === null ? "Counting was turned off." : "Saved.";
         } catch (error) {
             if (!signal.aborted) status.textContent = sentenceOf(error);
         }
+    };
+    /** @param {string | null} since */
+    const show = (since) => {
+        remove.hidden = since === null;
+        if (!isTyped) day.value = since ?? "";
     };
     const set = () => {
         if (day.value && day.validity.valid) return keep(day.value);
@@ -31,16 +62,12 @@ export async function everline(context) {
         day.focus();
     };
     return {
-        title: "Everline",
-        body: [
-            section("Days together", [
-                card(element("label", { class: "field" },
-                    element("span", { class: "field-label" }, "Together since"), day),
-                    element("p", { class: "soft note" },
-                        "The number is shown in Statistics. The day is stored sealed on this device only: set "
-                            + "it on each of your devices.")),
-                button("Save day", set, { kind: "primary", wide: true }), remove, status]),
-            fileLinks(),
-        ],
+        show,
+        element: section("Days together", [
+            card(element("label", { class: "field" },
+                element("span", { class: "field-label" }, "Together since"), day),
+                element("p", { class: "soft note" }, "The number is shown in Statistics. ",
+                    vault ? "All members of this vault see the same day." : "All your devices show the same day.")),
+            button("Save day", set, { kind: "primary", wide: true }), remove, status]),
     };
 }

@@ -6,7 +6,9 @@ import { button, empty, section, segments } from "../../ui/parts.js";
 import { counted } from "../../ui/words.js";
 import { moodIcon, moodName } from "./moods.js";
 import { monthChart } from "./statistics-chart.js";
-import { nextOccasion, together } from "./together.js";
+import { localDay } from "../../formats/special-date.js";
+import { spanOf } from "../../ui/occasion-words.js";
+import { nextOccasion } from "./together.js";
 
 /** @typedef {import("./moment-queries.js").Statistics} Statistics */
 
@@ -22,8 +24,8 @@ export async function statistics(context) {
     const page = element("div", { class: "statistics" });
     /** @type {number | null} */
     let year = null;
-    await live(companion, ["moments", "private"], async () => {
-        const since = await together(companion);
+    await live(companion, ["moments", "dates"], async () => {
+        const since = (await (await companion.dates()).list()).together?.day ?? null;
         const found = await companion.moments.statistics(since ? { together: since } : {});
         if (signal.aborted) return;
         if (found.moments > 0 && !found.years.some((one) => one.year === year)) year = found.years[0].year;
@@ -67,18 +69,15 @@ function days(context, found, since) {
             element("p", { class: "statistics-since" }, "How many days have you been together?"),
             button("Set the day you count from", () => context.go("settings/everline"), { kind: "primary" }));
     }
-    const now = context.companion.now();
-    const today = new Date(now - new Date(now).getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+    const today = localDay(context.companion.now());
     const isAhead = since > today;
     const next = isAhead ? null : nextOccasion(since, today);
-    const what = next && (next.years === null ? `${number.format(next.days)} days`
-        : next.years === 1 ? "one year" : `${next.years} years`);
     return element("div", { class: "card statistics-days" }, icon("heart"),
         element("p", { class: "statistics-number" }, number.format(found.daysTogether)),
         element("p", { class: "statistics-word" }, found.daysTogether === 1 ? "day together" : "days together"),
         element("p", { class: "statistics-since" }, `since ${longDay.format(Date.parse(since))}`),
         next && element("p", { class: "statistics-next" },
-            `${next.inDays === 1 ? "Tomorrow" : `In ${number.format(next.inDays)} days`}: ${what}`));
+            `${next.inDays === 1 ? "Tomorrow" : `In ${number.format(next.inDays)} days`}: ${spanOf(next)}`));
 }
 
 /** @param {Statistics} found */

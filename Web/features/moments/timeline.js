@@ -23,7 +23,7 @@ const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric
 /** @type {AppScreen} */
 export async function timeline(context) {
     const shown = new Timeline(context);
-    await live(context.companion, ["moments", "keys"], () => shown.update(), context.signal);
+    await live(context.companion, ["moments", "keys", "dates"], () => shown.update(), context.signal);
     return { title: "Everline", actions: shown.actions, body: [shown.element] };
 }
 
@@ -94,6 +94,7 @@ class Timeline {
         signal.addEventListener("abort", () => {
             this.#found = [];
             this.#versions.clear();
+            this.#rememberedKey = "";
         }, { once: true });
     }
 
@@ -107,6 +108,7 @@ class Timeline {
             ? all
             : (await companion.moments.list({ search, mood, favourite: favourite || undefined, from, to })).moments;
         const today = isAll ? await companion.moments.onThisDay() : [];
+        const dates = isAll ? (await (await companion.dates()).occasions()).filter(({ inDays }) => inDays === 0) : [];
         if (signal.aborted || round !== this.#round) return;
         this.#versions = conflictsOf(all);
         this.#found = found;
@@ -119,7 +121,7 @@ class Timeline {
                 `${counted(unreadable, "moment")} can’t be opened with this device’s keys.`)]));
         this.#status.hidden = isAll;
         this.#status.textContent = isAll ? "" : `${counted(found.length, "moment")} found`;
-        this.#drawRemembered(today);
+        this.#drawRemembered(today, dates);
         this.#drawYears();
         this.#flow.show(found, widthToBe());
         this.#flow.element.hidden = found.length === 0;
@@ -159,13 +161,14 @@ class Timeline {
         return known;
     }
 
-    /** @param {Moment[]} moments */
-    #drawRemembered(moments) {
-        const key = moments.map(({ signature }) => signature).join();
+    /** @param {Moment[]} moments @param {import("../../formats/special-date.js").Occasion[]} dates */
+    #drawRemembered(moments, dates) {
+        const key = JSON.stringify([moments.map(({ signature }) => signature), dates]);
         if (key === this.#rememberedKey) return;
         this.#rememberedKey = key;
         this.#forget(this.#remembered);
-        this.#remembered.replaceChildren(moments.length === 0 ? "" : onThisDayCard(moments, this.watch));
+        this.#remembered.replaceChildren(moments.length + dates.length === 0
+            ? "" : onThisDayCard(moments, dates, this.watch));
     }
 
     /** @param {HTMLElement} node whose pictures are released */
