@@ -92,7 +92,7 @@ export class Companion extends SessionState {
      * @param {import("../features/vaults/vaults.js").OpenMembership} membership
      * @param {import("../hub/time.js").Time} time
      */
-    static async #ofVault({ database, facts, rootKey, written }, time) {
+    static async #ofVault({ database, facts, rootKey, written, turns }, time) {
         const { settleKeys } = await import("../sync/vault-keys.js");
         const companion = await Companion.#on(database, async (store) => {
             if (written) await store.write({ facts: written });
@@ -103,6 +103,7 @@ export class Companion extends SessionState {
             device.beforeSending = () => settleKeys(device, (record) => ingestRecords(device, [record]));
             return device;
         });
+        companion.syncLoop.turns = turns;
         companion.syncLoop.start();
         ingestDeferred(companion.device).then(() => sweepStaged(companion.device)).catch(() => {});
         return companion;

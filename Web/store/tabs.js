@@ -43,6 +43,15 @@ export class Tabs {
         return navigator.locks.request(`${this.name}/${what}`, signal ? { signal } : {}, body);
     }
 
+    /**
+     * Whether a tab waits for this lock.
+     * @param {string} what
+     */
+    async isAwaited(what) {
+        const { pending } = await navigator.locks.query();
+        return (pending ?? []).some(({ name }) => name === `${this.name}/${what}`);
+    }
+
     close() {
         this.#isClosed = true;
         this.#channel.close();

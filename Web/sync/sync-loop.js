@@ -32,6 +32,12 @@ export class SyncLoop {
     #isSendingLater = false;
     #sendBackoff;
 
+    /**
+     * Runs a stream when it is this vault's turn; null: the stream stays open.
+     * @type {((stream: (over: AbortSignal) => Promise<boolean>, signal: AbortSignal) => Promise<boolean>) | null}
+     */
+    turns = null;
+
     /** @param {DeviceSession} device */
     constructor(device) {
         this.device = device;
@@ -104,6 +110,34 @@ export class SyncLoop {
         device.notResent.clear();
         const seen = await this.sync();
         await this.#sendOrWait();
+        if (!this.turns) return this.#stream(seen, signal);
+        // While the streams of others are open, everything is here that was at the hub when this began.
+        this.#becomeLive();
+        let isTurnOver = true;
+        for (let isFirst = true; isTurnOver; isFirst = false) {
+            isTurnOver = await this.turns(async (over) => {
+                if (!isFirst) await device.followRoster();
+                await this.#stream(seen, over).catch((error) => {
+                    if (!over.aborted) throw error;
+                });
+                return over.aborted && !signal.aborted;
+            }, signal);
+        }
+    }
+
+    #becomeLive() {
+        this.backoff.succeeded();
+        this.#retrySignal = this.#retry.signal;
+        if (this.connection !== "live") this.#become("live");
+    }
+
+    /**
+     * Ends when the hub closes it.
+     * @param {string} seen the hub's store
+     * @param {AbortSignal} signal
+     */
+    async #stream(seen, signal) {
+        const { device } = this;
         const cursor = await device.store.sequence("cursor");
         for await (const item of device.hub.stream(cursor, signal)) {
             // A stream belongs to one store of the hub.
@@ -120,9 +154,7 @@ export class SyncLoop {
             }
             if (item.kind === "live") {
                 await ingestRecords(device, [], { cursor: item.sequence, seen });
-                this.backoff.succeeded();
-                this.#retrySignal = this.#retry.signal;
-                this.#become("live");
+                this.#becomeLive();
                 // The pause of the tab that sends began without a connection.
                 this.uploader.retryNow();
                 device.tabs.post({ kind: "connected" });

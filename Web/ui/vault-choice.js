@@ -59,6 +59,11 @@ export async function vaultChooser(context, chosen, address = "moments") {
             ...vaults.map(({ id, name, isRevoked }) => chip(id, name, isRevoked)));
     };
     await draw();
+    // The chosen one may be beyond the edge of the screen.
+    requestAnimationFrame(() => chips.scrollTo({
+        left: (/** @type {HTMLElement | null} */ (chips.querySelector("[aria-pressed=true]"))?.offsetLeft ?? 0)
+            - chips.offsetLeft - chips.clientWidth / 4,
+    }));
     main.vaults.addEventListener("changed", () => void draw().catch(() => {}), { signal });
     return chips;
 }

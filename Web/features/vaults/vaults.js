@@ -7,8 +7,9 @@ import { CompanionError } from "../../household/errors.js";
 /** @typedef {import("../../sync/device-session.js").DeviceFacts} DeviceFacts */
 /** @typedef {import("./joining.js").Membership} Membership */
 /**
- * @typedef {{ database: string, facts: DeviceFacts, rootKey: Uint8Array, written?: Record<string, unknown> }}
- *   OpenMembership
+ * `turns`: when its stream may be open.
+ * @typedef {{ database: string, facts: DeviceFacts, rootKey: Uint8Array, written?: Record<string, unknown>,
+ *   turns: import("../../sync/sync-loop.js").SyncLoop["turns"] }} OpenMembership
  */
 /**
  * The stored form. Bytes in base64url.
@@ -25,8 +26,7 @@ import { CompanionError } from "../../household/errors.js";
 
 const kept = "vaults";
 const leftName = "leftVaults";
-/** Each needs its own connection to the hub, and browsers have six. */
-export const maximumVaults = 3;
+export const maximumVaults = 8;
 
 /** @param {string} text */
 const bytesOf = (text) => unbase64url(text) ?? new Uint8Array();
@@ -92,14 +92,21 @@ export class Vaults extends EventTarget {
     async #follow(open) {
         if (this.#open !== open) return;
         const entries = await this.#entries();
-        for (const entry of entries) {
-            if (open.has(entry.household) || this.#open !== open) continue;
+        await Promise.all(entries.map(async (entry, place) => {
+            if (open.has(entry.household)) return;
             try {
-                await this.#openEntry(open, entry);
+                await this.#openEntry(open, entry, place);
                 this.problems.delete(entry.household);
             } catch (error) {
                 this.problems.set(entry.household, error instanceof Error ? error.message : "It can’t be opened.");
             }
+        }));
+        // In the order of joining.
+        for (const { household } of entries) {
+            const vault = open.get(household);
+            if (!vault) continue;
+            open.delete(household);
+            open.set(household, vault);
         }
         for (const [id, vault] of open) {
             if (entries.some(({ household }) => household === id)) continue;
@@ -148,8 +155,13 @@ export class Vaults extends EventTarget {
             .catch((error) => console.warn(error));
     }
 
-    /** @param {Map<string, Vault>} open @param {Entry} entry @param {Record<string, unknown>} [written] */
-    async #openEntry(open, entry, written) {
+    /**
+     * @param {Map<string, Vault>} open
+     * @param {Entry} entry
+     * @param {number} place in the list
+     * @param {Record<string, unknown>} [written]
+     */
+    async #openEntry(open, entry, place, written) {
         const { VaultMembership } = await import("./membership.js");
         const facts = {
             hub: entry.hub, household: entry.household, computer: entry.device, device: entry.device,
@@ -158,6 +170,10 @@ export class Vaults extends EventTarget {
         };
         const companion = await this.databases.open({
             database: entry.database, facts, rootKey: bytesOf(entry.rootKey), written,
+            turns: async (stream, signal) => {
+                const { takeTurn } = await import("../../sync/stream-turns.js");
+                return takeTurn(this.main.device, place, stream, signal);
+            },
         });
         if (this.#open !== open) {
             companion.end();
@@ -303,7 +319,7 @@ export class Vaults extends EventTarget {
         if (!open) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
         let vault;
         try {
-            vault = await this.#openEntry(open, entry, written);
+            vault = await this.#openEntry(open, entry, open.size, written);
             await this.#change((entries) => [...entries, entry]);
         } catch (error) {
             open.delete(household);
