@@ -17,6 +17,9 @@ async function start() {
     coverWhenUnseen();
     closeDialogsOnBack();
     const link = consumeEntryLink();
+    // The worker keeps it for a short time, and the PIN takes a while.
+    if (location.hash.includes("shared=")) import("./workers/shared-content.js").then(
+        ({ fetchShared }) => fetchShared(location.hash), () => {});
     const companion = await Companion.open();
     const session = new AppSession(companion, root, link);
     for (const kind of ["online", "focus"]) window.addEventListener(kind, () => companion.wake());

@@ -1,12 +1,13 @@
-// Runs while no page is open: caches the app's files, and shows push messages.
+// Runs while no page is open: caches the app's files, shows push messages, and receives what is shared.
 import { clicked, pushed, resubscribe, seen } from "./workers/service/notifications.js";
 import { activate, answer, install } from "./workers/service/app-cache.js";
+import { handOver, isShare, receiveShare } from "./workers/service/received-shares.js";
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
 worker.addEventListener("install", (event) => event.waitUntil(install()));
 worker.addEventListener("activate", (event) => event.waitUntil(activate()));
-worker.addEventListener("fetch", answer);
+worker.addEventListener("fetch", (event) => (isShare(event) ? receiveShare(event) : answer(event)));
 worker.addEventListener("push", (event) => event.waitUntil(pushed(event)));
 worker.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event)));
 worker.addEventListener("pushsubscriptionchange", (event) =>
@@ -14,4 +15,5 @@ worker.addEventListener("pushsubscriptionchange", (event) =>
 worker.addEventListener("message", (event) => {
     if (event.data?.kind === "apply") event.waitUntil(worker.skipWaiting());
     if (event.data?.kind === "seen") event.waitUntil(seen());
+    if (event.data?.kind === "shared") handOver(event);
 });

@@ -66,6 +66,19 @@ export class MomentForm {
         }
     }
 
+    /**
+     * Adds what another app shared to what is written here.
+     * @param {{ title: string, text: string, photos: File[] }} content
+     */
+    add({ title, text, photos }) {
+        const more = this.#title.value ? [title, text] : [text];
+        this.#title.value ||= title;
+        this.#words.value = [this.#words.value, ...more].filter(Boolean).join("\n");
+        this.tray?.add(photos);
+        this.#grow();
+        this.#changed();
+    }
+
     focus() {
         this.#title.focus();
     }

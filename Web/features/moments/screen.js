@@ -2,9 +2,9 @@
 import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
 import { chosenVault, vaultChooser } from "../../ui/vault-choice.js";
 
-/** @type {Record<string, AppScreen>} */
+/** @type {Record<string, (context: Context, vault: Vault | null) => Promise<Page>>} */
 const screens = {
-    new: async (context) => (await import("./editor.js")).editor(context, null),
+    new: async (context, vault) => (await import("./editor.js")).editor(context, null, vault?.name ?? null),
     trash: async (context) => (await import("./trash.js")).trash(context),
     statistics: async (context) => (await import("./statistics.js")).statistics(context),
     map: async (context) => (await import("./map.js")).map(context),
@@ -24,7 +24,7 @@ export async function moments(main) {
         const page = await (await import("./timeline.js")).timeline(context);
         return { ...page, body: [await vaultChooser(main, vault), ...page.body] };
     }
-    if (screens[first]) return screens[first](context);
+    if (screens[first]) return screens[first](context, vault);
     if (second === "edit") return (await import("./editor.js")).editor(context, first);
     return (await import("./detail.js")).detail(context, first);
 }
