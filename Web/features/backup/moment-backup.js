@@ -1,4 +1,5 @@
-// Everline in a sealed file: the records of moments and photos with their blobs, in the backup format of computers.
+// Everline in a sealed file: the records of moments, remarks and photos with their blobs, in the backup format of
+// computers.
 import { unhex } from "../../crypto/bytes.js";
 import { HubError } from "../../hub/errors.js";
 import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
@@ -48,7 +49,9 @@ async function planned(companion, signal) {
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
         blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
     }
-    return { moments: moments.map(({ id }) => id), photos, blobs, missing: ids.length - photos.length };
+    const index = await (await companion.moments.remarks()).index();
+    const remarks = moments.flatMap((moment) => index.all(moment).map(({ id }) => id));
+    return { moments: moments.map(({ id }) => id), remarks, photos, blobs, missing: ids.length - photos.length };
 }
 
 /**
@@ -84,9 +87,10 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
     const { device } = companion;
     const keys = device.keys.cloneVaultKeys();
     try {
-        const { moments, photos, blobs, missing } = await planned(companion, signal);
+        const { moments, remarks, photos, blobs, missing } = await planned(companion, signal);
         const all = blobs.reduce((sum, { size }) => sum + size, 0);
-        const names = [...moments.map((id) => ["moments", id]), ...photos.map((id) => ["photos", id])];
+        const names = [...moments.map((id) => ["moments", id]), ...remarks.map((id) => ["remarks", id]),
+            ...photos.map((id) => ["photos", id])];
         const writer = await BackupWriter.behind(passphrase, write);
         await writer.entry(entryKind.manifest, manifestOf(device.time.now(), names.length, blobs.length));
         const ring = keys.ring.plaintext;

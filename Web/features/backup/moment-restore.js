@@ -11,6 +11,9 @@ import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
+import { remarkTag } from "../../formats/remark-author.js";
+import { maximumFrom, readRemark } from "../../formats/remark-format.js";
+import { isVisible, named } from "../../ui/words.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
@@ -19,8 +22,11 @@ import { PhotoStaging } from "../../sync/photo-staging.js";
 /** @typedef {{ from: number, to: number }} Place in the file */
 /** @typedef {{ id: string, content: MomentContent }} KeptMoment */
 /**
+ * A remark of the file. `member`: null in a household's own vault.
+ * @typedef {{ member: string | null, content: import("../../formats/remark-format.js").Comment |
+ *   import("../../formats/remark-format.js").Reaction }} KeptRemark
  * @typedef {{ created: string, reader: BackupReader, ring: KeyRing, moments: KeptMoment[], photos: Map<string, Place>,
- *   blobs: Map<string, Place>, others: number }} MomentBackup
+ *   blobs: Map<string, Place>, remarks: KeptRemark[], others: number }} MomentBackup
  */
 /**
  * `added`: not here. `changed`: older here than in the file. `kept`: newer here. `same`: as in the file.
@@ -44,6 +50,8 @@ export async function openMomentBackup(file, passphrase) {
     let ring = new KeyRing([]);
     /** @type {{ record: BackupRecord, place: Place }[]} */
     const records = [];
+    /** @type {BackupRecord[]} */
+    const remarkRecords = [];
     /** @type {Map<string, Place>} */
     const photos = new Map();
     /** @type {Map<string, Place>} */
@@ -63,6 +71,7 @@ export async function openMomentBackup(file, passphrase) {
             // Thousands of thumbnails would not fit in memory.
             if (record?.collection === "photos") photos.set(String(record.id), { from, to });
             else if (record?.collection === "moments") records.push({ record, place: { from, to } });
+            else if (record?.collection === "remarks") remarkRecords.push(record);
         } else if (kind !== entryKind.settings) throw damaged;
     }
     if (manifest?.version !== 2 || manifest.records !== count) throw damaged;
@@ -70,10 +79,20 @@ export async function openMomentBackup(file, passphrase) {
         const content = readMoment(await bodyOf(record, ring).catch(() => new Uint8Array()));
         return content && content.removed === undefined ? { id: String(record.id), content } : null;
     }))).flatMap((one) => one ?? []);
+    const remarks = (await Promise.all(remarkRecords.map((record) => remarkOf(record, ring))))
+        .flatMap((one) => one ?? []);
     return {
-        created: String(manifest.created), reader, ring, moments, photos, blobs,
-        others: count - photos.size - moments.length,
+        created: String(manifest.created), reader, ring, moments, photos, blobs, remarks,
+        others: count - photos.size - moments.length - remarkRecords.length,
     };
+}
+
+/** @param {BackupRecord} record @param {KeyRing} ring @returns {Promise<KeptRemark | null>} */
+async function remarkOf(record, ring) {
+    const content = readRemark(await bodyOf(record, ring).catch(() => new Uint8Array()));
+    if (!content) return null;
+    const isMembers = isID(record.author) && record.id.startsWith(await remarkTag(record.vault, record.author));
+    return { member: isMembers ? record.author : null, content };
 }
 
 /** @param {MomentBackup} backup */
@@ -156,7 +175,10 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
                 photos.push(own);
             }
             const { title, words, date, offset, mood, place = null, favourite } = kept.content;
-            await companion.moments.save(moment, { title, words, date, offset, mood, place, favourite, photos });
+            const saved = await companion.moments.save(moment,
+                { title, words, date, offset, mood, place, favourite, photos });
+            // A moment that is still here keeps the remarks that it has.
+            if (!moment) await restoreRemarks(companion, backup, kept.id, saved);
             result.moments += 1;
             result.photos += staged.length;
         } catch (error) {
@@ -171,6 +193,28 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
         progress(index + 1, all.length);
     }
     return result;
+}
+
+/**
+ * The remarks of a restored moment, as this device's: nobody else can sign them. Other members' comments name them;
+ * their reactions are left out.
+ * @param {Companion} companion
+ * @param {MomentBackup} backup
+ * @param {string} id of the moment in the file
+ * @param {Moment} moment as it was restored
+ */
+async function restoreRemarks(companion, backup, id, moment) {
+    const own = companion.device.paired.device;
+    const theirs = backup.remarks.filter(({ content }) => content.moment === id);
+    if (theirs.length === 0) return;
+    const names = await companion.household.ownNames();
+    const contents = theirs.flatMap(({ member, content }) => {
+        if (member === null || member === own) return [content];
+        if (content.kind !== "comment") return [];
+        const name = [...named(names.get(member) ?? "")].slice(0, maximumFrom / 2).join("");
+        return [{ ...content, from: content.from ?? (isVisible(name) ? name : "another member") }];
+    });
+    await (await companion.moments.remarks()).add(moment, contents);
 }
 
 /**
