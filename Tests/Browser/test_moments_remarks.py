@@ -3,9 +3,9 @@
 import pytest
 
 from moment_steps import kept, named, opened
-from phone import DESKTOP, PIN, Phone
-from vault_steps import CompanionTab, Person, joins
-from waiting import eventually, eventually_equals
+from phone import Phone
+from vault_steps import CompanionTab, Person, joins, share
+from waiting import eventually_equals
 
 LAKE = ["The lake", "cold water", 3, "calm", "Zürich", [[640, 480]], False]
 WORDS = ["Only words", "", 4, "", None, [], False]
@@ -152,3 +152,72 @@ def test_two_people_comment_on_their_screens(new_context, neighbours, hub):
     sizes = page.evaluate("""() => [...document.querySelectorAll(".remarks button:not([hidden])")]
         .map((node) => node.getBoundingClientRect()).map(({ width, height }) => Math.min(width, height))""")
     assert sizes and min(sizes) >= 44, sizes
+
+
+SIGNAL = "{ signal: new AbortController().signal }"
+BACKED_UP = """async (companion) => {
+    const { writeMomentBackup } = await import("/features/backup/moment-backup.js");
+    const pieces = [];
+    await writeMomentBackup(companion, "four words in a row", (bytes) => void pieces.push(new Blob([bytes])), SIGNAL);
+    return new Blob(pieces);
+}""".replace("SIGNAL", SIGNAL)
+RESTORED = """async (companion, file) => {
+    const { openMomentBackup, changesOf, restoreMoments } = await import("/features/backup/moment-restore.js");
+    const backup = await openMomentBackup(file, "four words in a row");
+    const { problem, failed } = await restoreMoments(companion, backup, await changesOf(companion, backup), SIGNAL);
+    const index = await (await companion.moments.remarks()).index();
+    const { moments } = await companion.moments.list();
+    return [problem, failed, backup.others, moments.flatMap((moment) => index.all(moment))
+        .map(({ kind, text, from }) => [kind, text ?? null, from ?? null]).sort()];
+}""".replace("SIGNAL", SIGNAL)
+
+
+@pytest.mark.computer_is_off
+def test_remarks_are_exported_erased_and_restored_with_their_moment(phone):
+    comments, reactions, data, page_of_export, left, restored = phone.inside(f"""
+        const moment = await companion.moments.save(null, {{ title: "Lake", words: "", date: 1715961600, photos: [] }});
+        const remarks = await companion.moments.remarks();
+        await remarks.comment(moment, "<i>cold</i>");
+        await remarks.react(moment, "wow", true);
+        const file = await ({BACKED_UP})(companion);
+        const {{ planExport }} = await import("/features/backup/moment-export.js");
+        const {{ timelinePage, momentsData }} = await import("/features/backup/moment-pages.js");
+        const plan = await planExport(companion, {{}}, {SIGNAL});
+        const [data] = JSON.parse(momentsData(plan.moments, 0)).moments;
+        const {{ resetMoments }} = await import("/features/backup/moment-reset.js");
+        await resetMoments(companion, {SIGNAL});
+        const sealed = (await companion.device.storedAll("remarks")).filter(({{ record }}) => record.sealed).length;
+        return [data.comments, data.reactions, data.title, timelinePage(plan.moments), sealed,
+            await ({RESTORED})(companion, file)];""")
+    assert [one["text"] for one in comments] == ["<i>cold</i>"] and reactions == [{"kind": "wow"}] and data == "Lake"
+    assert "&lt;i&gt;cold" in page_of_export and "<i>" not in page_of_export
+    assert left == 0
+    assert restored == [None, 0, 0, [["comment", "<i>cold</i>", None], ["wow", None, None]]]
+
+
+def test_restored_remarks_of_another_member_name_their_author(anna, ben):
+    share(anna, ben)
+    for one in (anna, ben):
+        one.do("""async () => {
+            const { companion } = await window.v.ours();
+            const { moments: [moment] } = await companion.moments.list({ search: "MARKER-by-anna" });
+            const remarks = await companion.moments.remarks();
+            await remarks.comment(moment, `by ${companion.device.paired.name}`);
+            await remarks.react(moment, "heart", true);
+        }""")
+        one.sent()
+    eventually_equals(
+        lambda: anna.do("async () => (await (await window.v.ours()).companion.device.store.records('remarks')).length"),
+        4,
+    )
+    # Into Anna's own vault: the words of both stay, a reaction of Ben would be Anna's.
+    restored = anna.do(f"""async () => {{
+        const {{ companion }} = await window.v.ours();
+        return ({RESTORED})(window.v.companion, await ({BACKED_UP})(companion));
+    }}""")
+    assert restored == [
+        None,
+        0,
+        0,
+        [["comment", "by Anna's phone", None], ["comment", "by Ben's phone", "Ben's phone"], ["heart", None, None]],
+    ]

@@ -7,6 +7,7 @@ import { BackupWriter } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { sealedLength } from "../../formats/moment-format.js";
+import { authorNames } from "../moments/remark-words.js";
 import { readSealed } from "../../sync/photo-staging.js";
 
 /** @typedef {{ id: string, size: number }} SealedBlob */
@@ -49,8 +50,9 @@ async function planned(companion, signal) {
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
         blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
     }
-    const index = await (await companion.moments.remarks()).index();
-    const remarks = moments.flatMap((moment) => index.all(moment).map(({ id }) => id));
+    const [index, nameOf] = [await (await companion.moments.remarks()).index(), await authorNames(companion)];
+    const remarks = new Map(moments.flatMap((moment) => index.all(moment))
+        .map(({ id, author, isOwn }) => [id, isOwn ? undefined : nameOf(author)]));
     return { moments: moments.map(({ id }) => id), remarks, photos, blobs, missing: ids.length - photos.length };
 }
 
@@ -89,7 +91,7 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
     try {
         const { moments, remarks, photos, blobs, missing } = await planned(companion, signal);
         const all = blobs.reduce((sum, { size }) => sum + size, 0);
-        const names = [...moments.map((id) => ["moments", id]), ...remarks.map((id) => ["remarks", id]),
+        const names = [...moments.map((id) => ["moments", id]), ...[...remarks.keys()].map((id) => ["remarks", id]),
             ...photos.map((id) => ["photos", id])];
         const writer = await BackupWriter.behind(passphrase, write);
         await writer.entry(entryKind.manifest, manifestOf(device.time.now(), names.length, blobs.length));
@@ -102,7 +104,7 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
             if (!record || !hasVaultKey(keys.ring, record.vault)) {
                 throw new CompanionError("notFound", "Everline changed during the export. Export the backup again.");
             }
-            await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs }));
+            await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs, by: remarks.get(own) }));
         }
         let done = 0;
         for (const blob of blobs) {

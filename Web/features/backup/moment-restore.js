@@ -11,7 +11,6 @@ import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
-import { remarkTag } from "../../formats/remark-author.js";
 import { maximumFrom, readRemark } from "../../formats/remark-format.js";
 import { isVisible, named } from "../../ui/words.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
@@ -22,8 +21,8 @@ import { PhotoStaging } from "../../sync/photo-staging.js";
 /** @typedef {{ from: number, to: number }} Place in the file */
 /** @typedef {{ id: string, content: MomentContent }} KeptMoment */
 /**
- * A remark of the file. `member`: null in a household's own vault.
- * @typedef {{ member: string | null, content: import("../../formats/remark-format.js").Comment |
+ * A remark of the file. `by`: the name of another member; null for the person's own.
+ * @typedef {{ by: string | null, content: import("../../formats/remark-format.js").Comment |
  *   import("../../formats/remark-format.js").Reaction }} KeptRemark
  * @typedef {{ created: string, reader: BackupReader, ring: KeyRing, moments: KeptMoment[], photos: Map<string, Place>,
  *   blobs: Map<string, Place>, remarks: KeptRemark[], others: number }} MomentBackup
@@ -91,8 +90,8 @@ export async function openMomentBackup(file, passphrase) {
 async function remarkOf(record, ring) {
     const content = readRemark(await bodyOf(record, ring).catch(() => new Uint8Array()));
     if (!content) return null;
-    const isMembers = isID(record.author) && record.id.startsWith(await remarkTag(record.vault, record.author));
-    return { member: isMembers ? record.author : null, content };
+    const by = record.by === undefined ? null : [...named(String(record.by))].slice(0, maximumFrom / 2).join("");
+    return { by: by === null || isVisible(by) ? by : "another member", content };
 }
 
 /** @param {MomentBackup} backup */
@@ -204,16 +203,9 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
  * @param {Moment} moment as it was restored
  */
 async function restoreRemarks(companion, backup, id, moment) {
-    const own = companion.device.paired.device;
-    const theirs = backup.remarks.filter(({ content }) => content.moment === id);
-    if (theirs.length === 0) return;
-    const names = await companion.household.ownNames();
-    const contents = theirs.flatMap(({ member, content }) => {
-        if (member === null || member === own) return [content];
-        if (content.kind !== "comment") return [];
-        const name = [...named(names.get(member) ?? "")].slice(0, maximumFrom / 2).join("");
-        return [{ ...content, from: content.from ?? (isVisible(name) ? name : "another member") }];
-    });
+    const contents = backup.remarks.filter(({ content }) => content.moment === id).flatMap(({ by, content }) => (
+        by === null ? [content] : content.kind === "comment" ? [{ ...content, from: content.from ?? by }] : []));
+    if (contents.length === 0) return;
     await (await companion.moments.remarks()).add(moment, contents);
 }
 

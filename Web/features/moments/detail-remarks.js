@@ -1,7 +1,7 @@
 // Comments and reactions below a moment. In an own vault they are notes to oneself, so that without any there is one
 // button alone.
 import { maximumText, reactionKinds } from "../../formats/remark-format.js";
-import { element, keyed } from "../../ui/element.js";
+import { dismantle, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
 import { badge, button, iconButton } from "../../ui/parts.js";
@@ -54,14 +54,18 @@ class RemarksView {
     /** @param {Context} context @param {Moment} moment @param {import("./remarks.js").Remarks} remarks */
     constructor(context, moment, remarks) {
         this.#context = context;
-        this.#moment = moment;
+        // Without its content: the question before leaving stays reachable for longer than the page.
+        this.#moment = { id: moment.id, vault: moment.vault, removed: moment.removed };
         this.#remarks = remarks;
         this.#isShared = context.companion.device.member !== null;
         this.element = element("section", {
             class: "remarks", "aria-label": "Comments and reactions", hidden: true,
         },
             this.#reactions, this.#list, this.#form, this.#begin);
-        context.signal.addEventListener("abort", () => (this.#text.value = ""), { once: true });
+        context.signal.addEventListener("abort", () => {
+            this.#text.value = "";
+            for (const part of [this.#reactions, this.#list]) dismantle(part);
+        }, { once: true });
         context.beforeLeaving(() => !isVisible(this.#text.value) || this.#mayLeave());
     }
 
