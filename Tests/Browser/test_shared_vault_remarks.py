@@ -9,8 +9,8 @@ from waiting import eventually_equals
 # What a member sees on Anna's moment: comments as "author: text", reactions as "kind: authors", and the counts.
 SHOWN = """async () => {
     const { companion } = await window.v.ours();
-    const { authorNames } = await import("/features/moments/remark-words.js");
-    const [index, nameOf] = [await (await companion.moments.remarks()).index(), await authorNames(companion)];
+    const remarks = await companion.moments.remarks();
+    const [index, nameOf] = [await remarks.index(), await remarks.authorNames()];
     const { moments: [moment] } = await companion.moments.list({ search: "MARKER-by-anna" });
     const { comments, reactions } = index.shown(moment);
     return [

@@ -15,7 +15,7 @@ import { remarkTag } from "./remark-author.js";
 export const reactionKinds = Object.freeze(["heart", "laugh", "wow", "sad", "thanks"]);
 /** Of a comment, in UTF-16 code units. */
 export const maximumText = 2_000;
-export const maximumFrom = 64;
+const maximumFrom = 64;
 /** A longer record is not opened. */
 const maximumSealed = 20_000;
 
@@ -64,6 +64,15 @@ export function remarkBody(remark) {
         throw new FormatError("malformed", `A comment has 1 to ${maximumText.toLocaleString()} characters.`);
     }
     return utf8(JSON.stringify(remark));
+}
+
+/**
+ * A name within a sentence, without what is invisible or changes the direction; "" if nothing is left.
+ * @param {string} name
+ */
+export function shownName(name) {
+    const plain = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim();
+    return isText(plain, Infinity) ? [...plain].slice(0, maximumFrom / 2).join("") : "";
 }
 
 /** @param {string} vault @param {string} author as of `remarkTag` */

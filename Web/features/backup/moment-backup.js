@@ -7,7 +7,6 @@ import { BackupWriter } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { sealedLength } from "../../formats/moment-format.js";
-import { authorNames } from "../moments/remark-words.js";
 import { readSealed } from "../../sync/photo-staging.js";
 
 /** @typedef {{ id: string, size: number }} SealedBlob */
@@ -50,7 +49,8 @@ async function planned(companion, signal) {
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
         blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
     }
-    const [index, nameOf] = [await (await companion.moments.remarks()).index(), await authorNames(companion)];
+    const remarksHere = await companion.moments.remarks();
+    const [index, nameOf] = [await remarksHere.index(), await remarksHere.authorNames()];
     const remarks = new Map(moments.flatMap((moment) => index.all(moment))
         .map(({ id, author, isOwn }) => [id, isOwn ? undefined : nameOf(author)]));
     return { moments: moments.map(({ id }) => id), remarks, photos, blobs, missing: ids.length - photos.length };

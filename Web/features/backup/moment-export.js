@@ -4,7 +4,6 @@ import { FormatError } from "../../crypto/errors.js";
 import { CompanionError } from "../../household/errors.js";
 import { localISO, momentsData, timelinePage } from "./moment-pages.js";
 import { zipLength, zipLimits } from "./zip.js";
-import { authorNames } from "../moments/remark-words.js";
 
 /** @typedef {import("./moment-pages.js").PageFile} PageFile */
 /** @typedef {(done: number, all: number) => void} Progress */
@@ -62,10 +61,10 @@ function pathOf(used, local, type) {
  * @param {{ signal: AbortSignal, progress?: Progress }} options `progress` in photos
  * @returns {Promise<ExportPlan>}
  */
-export async function planExport(companion, days, { signal, progress = () => {} }) {
-    const { moments, momentPhotos } = companion;
+export async function planExport({ moments, momentPhotos }, days, { signal, progress = () => {} }) {
     const listed = await moments.list(days);
-    const [index, nameOf] = [await (await moments.remarks()).index(), await authorNames(companion)];
+    const remarks = await moments.remarks();
+    const [index, nameOf] = [await remarks.index(), await remarks.authorNames()];
     const all = listed.moments.reduce((sum, moment) => sum + moment.photos.length, 0);
     /** @type {ExportPlan} */
     const plan = { moments: [], photos: [], size: 0, missing: 0, unreadable: listed.unreadable };

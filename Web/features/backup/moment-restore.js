@@ -11,8 +11,7 @@ import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
-import { maximumFrom, readRemark } from "../../formats/remark-format.js";
-import { isVisible, named } from "../../ui/words.js";
+import { readRemark, shownName } from "../../formats/remark-format.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
@@ -90,8 +89,7 @@ export async function openMomentBackup(file, passphrase) {
 async function remarkOf(record, ring) {
     const content = readRemark(await bodyOf(record, ring).catch(() => new Uint8Array()));
     if (!content) return null;
-    const by = record.by === undefined ? null : [...named(String(record.by))].slice(0, maximumFrom / 2).join("");
-    return { by: by === null || isVisible(by) ? by : "another member", content };
+    return { by: record.by === undefined ? null : shownName(String(record.by)) || "another member", content };
 }
 
 /** @param {MomentBackup} backup */

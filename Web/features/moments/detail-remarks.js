@@ -6,7 +6,6 @@ import { icon } from "../../ui/icon.js";
 import { live } from "../../ui/live.js";
 import { badge, button, iconButton } from "../../ui/parts.js";
 import { dayAndTime, isVisible, named, sentenceOf } from "../../ui/words.js";
-import { authorNames } from "./remark-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("./remark-index.js").Remark} Remark */
@@ -57,7 +56,7 @@ class RemarksView {
         // Without its content: the question before leaving stays reachable for longer than the page.
         this.#moment = { id: moment.id, vault: moment.vault, removed: moment.removed };
         this.#remarks = remarks;
-        this.#isShared = context.companion.device.member !== null;
+        this.#isShared = remarks.isShared;
         this.element = element("section", {
             class: "remarks", "aria-label": "Comments and reactions", hidden: true,
         },
@@ -77,9 +76,9 @@ class RemarksView {
 
     /** Nothing is written on a moment in the trash. */
     async update() {
-        const { companion, signal } = this.#context;
+        const { signal } = this.#context;
         const index = await this.#remarks.index();
-        this.#nameOf = await authorNames(companion);
+        this.#nameOf = await this.#remarks.authorNames();
         if (signal.aborted) return;
         const shown = index.shown(this.#moment);
         const isTrash = this.#moment.removed !== undefined;

@@ -1,7 +1,7 @@
 // Comments on moments and reactions to them. Each is a record of its own that never changes, so devices that write at
 // the same time don't conflict; only its author removes it. docs/formats.md, "Remarks".
 import { recordKey } from "../../formats/record-key.js";
-import { newRemarkID, remarkBody } from "../../formats/remark-format.js";
+import { newRemarkID, remarkBody, shownName } from "../../formats/remark-format.js";
 import { RemarkIndex } from "./remark-index.js";
 
 /** @typedef {import("./remark-index.js").Remark} Remark */
@@ -67,6 +67,28 @@ export class Remarks {
         return index;
     }
 
+    /** Whether its authors are the members of a shared vault. */
+    get isShared() {
+        return this.device.member !== null;
+    }
+
+    /**
+     * Names of authors in a shared vault: what their devices call themselves, each different from the others; "" in an
+     * own vault.
+     * @returns {Promise<(author: string) => string>}
+     */
+    async authorNames() {
+        if (!this.isShared) return () => "";
+        const names = await this.editor.household.ownNames();
+        const inUse = [...names.values()].map((name) => shownName(name).toLocaleLowerCase());
+        return (author) => {
+            const name = shownName(names.get(author) ?? "");
+            const isUsedTwice = inUse.filter((one) => one === name.toLocaleLowerCase()).length > 1;
+            const shown = name ? `${name}${isUsedTwice ? ` (${author.slice(0, 4)})` : ""}` : author.slice(0, 8);
+            return this.device.roster.member(author) ? shown : `${shown}, no longer a member`;
+        };
+    }
+
     /**
      * Stores a comment durably and sends it when the hub can be reached. Throws CompanionError `locked`, FormatError,
      * StoreError.
@@ -95,7 +117,7 @@ export class Remarks {
      */
     add({ id, vault }, contents) {
         return this.editor.exclusive(async (keys) => {
-            const author = this.device.member ? keys.device : keys.household;
+            const author = this.isShared ? keys.device : keys.household;
             const waiting = await Promise.all(contents.map(async (content) => {
                 const name = { vault, collection: "remarks", id: await newRemarkID(vault, author), revision: 1 };
                 const body = remarkBody(/** @type {Comment | Reaction} */ ({ ...content, moment: id }));
