@@ -82,7 +82,7 @@ CONTENT = (
     const quiet = await moment("ليلة هادئة", "لم يكن هناك أحد غيرنا.", 33, "calm", lisbon, []);
     ids.words = quiet.id;
     const remarks = await companion.moments.remarks();
-    await remarks.comment(quiet, "Donaudampfschifffahrtsgesellschaft!\n\nأتذكر البرد. We should go there again.");
+    await remarks.comment(quiet, "Donaudampfschifffahrtsgesellschaft!\\n\\nأتذكر البرد. We should go there again.");
     await remarks.react(quiet, "heart", true);
     await moment("Breakfast in bed", "Cold feet, hot tea.", 365, "joy", null, [[480, 480]]);
     await moment("", "Nobody else was there. Only the wind, and you humming.", 400, "", lisbon, []);

@@ -26,7 +26,7 @@ const patience = 300;
 export async function remarksOf(context, moment) {
     const { companion, signal } = context;
     const view = new RemarksView(context, moment, await companion.moments.remarks());
-    await Promise.race([live(companion, ["remarks", "devices"], () => view.update(), signal),
+    await Promise.race([live(companion, ["remarks", "devices", "keys"], () => view.update(), signal),
         new Promise((resolve) => setTimeout(resolve, patience))]);
     return view.element;
 }
