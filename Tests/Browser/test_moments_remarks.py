@@ -132,6 +132,8 @@ def test_two_people_comment_on_their_screens(new_context, neighbours, hub):
     page.get_by_role("button", name="Love, 2").wait_for()
     write(page, "And I the lamps.")
     assert page.locator(".remark-author").all_inner_texts() == ["Ben's phone", "You"]
+    # The comment is drawn again once it is sent.
+    page.locator(".remark-waiting").wait_for(state="detached")
     for theme in ("light", "dark"):
         anna.becomes(theme)
         page.locator(".remark").last.scroll_into_view_if_needed()
