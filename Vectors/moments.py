@@ -1,5 +1,5 @@
-"""The contents of records of moments, photos and special dates, read from docs/formats.md, "Moments and photos" and
-"Special dates", only."""
+"""The contents of records of moments, photos, special dates and remarks, read from docs/formats.md, "Moments and
+photos", "Special dates" and "Remarks", only."""
 
 import base64
 import datetime
@@ -106,3 +106,31 @@ def read_photo(body, blobs):
         expect(is_id(size.get("blob")) and size["blob"] == blob and isinstance(size.get("key"), str), "its blob")
         expect(len(base64.b64decode(size["key"])) == 32, "its key")
     return photo, thumbnail
+
+
+def remark_tag(vault, author):
+    data = fields("applocker/1/remark-author", bytes.fromhex(vault), bytes.fromhex(author))
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def may_write_remark(remark, vault, author, household):
+    return remark[:16] in (remark_tag(vault, author), remark_tag(vault, household))
+
+
+def is_text(value, most):
+    """`most` in UTF-16 units; at least one character is visible."""
+    return (
+        isinstance(value, str)
+        and len(value.encode("utf-16-le", "surrogatepass")) // 2 <= most
+        and any(unicodedata.category(character)[0] in "LMNPS" for character in value)
+    )
+
+
+def read_remark(body):
+    remark = parsed(body)
+    expect(is_id(remark.get("moment")) and is_number(remark.get("at")), "moment, time")
+    if remark.get("kind") == "comment":
+        expect(is_text(remark.get("text"), 2_000) and ("from" not in remark or is_text(remark["from"], 64)), "text")
+    else:
+        expect(remark.get("kind") in ("heart", "laugh", "wow", "sad", "thanks"), "kind")
+    return remark

@@ -208,6 +208,20 @@ def moments(document):
     ) + len(document["hashes"])
 
 
+def remarks(document):
+    def read(case):
+        assert moment_formats.read_remark(json.dumps(case["content"]).encode()) == case["content"], case["name"]
+
+    for case in document["ids"]:
+        may = moment_formats.may_write_remark(case["id"], case["vault"], case["author"], case["household"])
+        assert may == case["mayWrite"], case["name"]
+    for case in document["bodies"]["opens"]:
+        read(case)
+    for case in document["bodies"]["refused"]:
+        must_refuse(case, read)
+    return len(document["ids"]) + sum(len(part) for part in document["bodies"].values())
+
+
 def must_refuse(case, run):
     try:
         run(case)
@@ -249,5 +263,6 @@ def run():
                 must_refuse(case, check)
         count += len(document["opens"]) + len(document["refused"])
     count += moments(json.loads((FOLDER / "moments.json").read_text()))
+    count += remarks(json.loads((FOLDER / "remarks.json").read_text()))
     print(f"{count} vectors hold.")
     return 0

@@ -8,9 +8,9 @@ import pytest
 import javascript
 import pages
 
-MODULES = """vectors published-vectors moment-vectors sealing image-metadata unlock drawers decoy decoy-changes
-    untrusted-hub withheld alert-days revoked full-storage moments moment-screens audit moments-speed versions restored
-    restored-tabs recovery-sheet founding""".split()
+MODULES = """vectors published-vectors moment-vectors remark-vectors sealing image-metadata unlock drawers decoy
+    decoy-changes untrusted-hub withheld alert-days revoked full-storage moments moment-screens audit moments-speed
+    versions restored restored-tabs recovery-sheet founding""".split()
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def heap(phone):
 def reached(phone):
     """The words of the moment that JavaScript can reach."""
     text = heap(phone)
-    return [words for words in ("Quetzal-marker", "Xylophone-marker", "Place-marker") if words in text]
+    return [words for words in ("Quetzal-marker", "Xylophone-marker", "Place-marker", "Remark-marker") if words in text]
 
 
 def looked_at(phone):
@@ -50,6 +50,15 @@ def looked_at(phone):
 def look_at(page):
     named(page, "Xylophone").click()
     page.locator(".moment-slide-large[data-shown]").first.wait_for()
+
+
+def comment_on(page):
+    """Sends a comment, and begins another one."""
+    page.get_by_role("button", name="Add a comment").click()
+    page.get_by_label("Your comment").fill("Remark-marker words")
+    page.get_by_role("button", name="Send").click()
+    page.locator(".remark", has_text="Remark-marker").wait_for()
+    page.get_by_label("Your comment").fill("Remark-marker unsent")
 
 
 def delete(phone):
@@ -68,7 +77,7 @@ def locks(phone, where):
     assert page.locator("img[src^='blob:'], dialog, .moment-card, .moment-detail").count() == 0
     assert "marker" not in page.content(), where
     assert "marker" not in page.title()
-    is_found, size, cached = page.evaluate(KEPT_WORDS, "xylophone|quetzal|mood-marker|place-marker")
+    is_found, size, cached = page.evaluate(KEPT_WORDS, "xylophone|quetzal|mood-marker|place-marker|remark-marker")
     assert is_found is False and size > 10_000, (where, size)
     return cached
 
@@ -82,12 +91,14 @@ def unlock(phone):
 def test_nothing_of_an_open_moment_remains_after_locking(phone):
     page = looked_at(phone)
     eventually(lambda: page.evaluate(KEPT_ON_THE_DEVICE), "the caches are filled")
-    assert "marker" in page.content()
+    comment_on(page)
+    assert "Remark-marker words" in page.content()
     assert locks(phone, "detail") > 100
     unlock(phone)
     page.get_by_role("button", name="Zoom photo 1 of 1").click()
     page.locator(".moment-view-large[data-shown]").wait_for()
-    assert "Quetzal-marker words" in heap(phone), "the search does not find present text"
+    present = heap(phone)
+    assert "Quetzal-marker words" in present and "Remark-marker words" in present, "present text is not found"
     assert "marker" in page.content()
     locks(phone, "closely")
     # Running operations end by themselves.

@@ -2,6 +2,7 @@
 import { unbase64 } from "../crypto/bytes.js";
 import { administers } from "../crypto/roster.js";
 import { sealedBytes, verifyRecord } from "../crypto/signature.js";
+import { mayWriteRemark } from "./remark-author.js";
 
 /** @typedef {import("../crypto/roster.js").Member} Member */
 /**
@@ -75,6 +76,9 @@ export async function checkRecord(roster, record, known) {
     }
     if (ofHousehold.has(collection) !== (vault === roster.household)) throw new RecordRefusal("wrongVault");
     if (!mayWrite(author, name) || (blobs.length > 0 && ofHousehold.has(collection))) {
+        throw new RecordRefusal("wrongWriter");
+    }
+    if (collection === "remarks" && !(await mayWriteRemark(name, author.id, roster.household))) {
         throw new RecordRefusal("wrongWriter");
     }
     if (revision <= known) throw new RecordRefusal("notNewer");

@@ -143,7 +143,7 @@ export async function removeDecoy(device) {
  * @returns {Promise<import("../store/store.js").Waiting[]>}
  */
 async function tombstonesOf(device, keys) {
-    const stored = (await Promise.all(["notes", "moments", "photos", "dates", "audit"]
+    const stored = (await Promise.all(["notes", "moments", "photos", "remarks", "dates", "audit"]
         .map((collection) => device.storedAll(collection)))).flat();
     const there = stored.filter(({ record }) => record.sealed && hasVaultKey(keys.ring, record.vault));
     return Promise.all(there.map(async ({ key, row, record: { vault, collection, id, revision } }) => ({

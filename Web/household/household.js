@@ -91,8 +91,11 @@ export class Household {
         const bodies = new Map((await this.#opened(await this.device.storedAll("devices"), "devices"))
             .map(({ row: { record }, body }) => {
                 const { name, owner, sheet, spareOf } = body;
-                // Every member of a shared vault may write it; only the device itself reports the rest.
-                return [record.id, { name, sheet, ...(record.author === record.id ? { owner, spareOf } : {}) }];
+                const isOwn = record.author === record.id;
+                // Every member of a shared vault may write it; only what the device itself reports counts.
+                return [record.id, {
+                    name: isOwn || !this.device.member ? name : undefined, sheet, ...(isOwn ? { owner, spareOf } : {}),
+                }];
             }));
         // A computer that a phone admitted reports its name with its state.
         const computers = new Map((await this.computers()).map(({ id, name }) => [id, name]));
@@ -102,6 +105,19 @@ export class Household {
             isSheet: bodies.get(id)?.sheet === true && role === "administrator",
             isThis: id === this.device.paired.device,
         }));
+    }
+
+    /**
+     * What devices call themselves, former ones too.
+     * @returns {Promise<Map<string, string>>} by id
+     */
+    async ownNames() {
+        const { keys } = this.device;
+        const own = (await this.device.storedAll("devices")).filter(({ record: { author, id } }) => author === id);
+        const bodies = await Promise.all(own.map(async ({ record }) =>
+            [record.id, (await openStored(this.device, record, "devices", { ofFormer: true }))?.name ?? ""]));
+        this.device.requireUnlocked(keys);
+        return new Map(/** @type {[string, string][]} */ (bodies));
     }
 
     /**

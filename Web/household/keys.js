@@ -61,10 +61,11 @@ export async function openHousehold(statusKeys, record, kind) {
  * @param {HubRecord} record as it is stored
  * @template {keyof RecordBodies} Kind
  * @param {Kind} kind
+ * @param {{ ofFormer?: boolean }} options `ofFormer`: also if its author left since
  */
-export async function openStored({ roster, statusKeys }, record, kind) {
+export async function openStored({ roster, statusKeys }, record, kind, { ofFormer = false } = {}) {
     const sealed = sealedBytes(record);
-    const author = roster.member(record.author);
+    const author = roster.member(record.author) ?? (ofFormer ? roster.former.get(record.author) : undefined);
     if (!sealed || !author) return null;
     return openHousehold(statusKeys, { name: record, epoch: record.epoch, author, sealed, blobs: record.blobs }, kind)
         .catch(() => null);

@@ -1,7 +1,8 @@
 // The screens by address. Each is loaded when it is first shown, so that the lock screen starts faster.
 import { addStylesheets } from "../ui/stylesheets.js";
 
-const everline = ["vault", "everline", "everline-moment", "everline-editor", "everline-statistics"];
+const everline = ["vault", "everline", "everline-moment", "everline-remarks", "everline-editor",
+    "everline-statistics"];
 
 /**
  * @template Module

@@ -12,17 +12,17 @@ const step = 64;
  * Those of the open vaults. If it ends early, what was erased stays erased. Throws CompanionError `locked`, StoreError,
  * and the errors of `next`.
  * @param {DeviceSession} device
- * @param {"photos" | "moments" | "dates"} collection
- * @param {{ next: () => void, progress: (count: number) => void }} options `next`: called before each step; `progress`:
- *   after it, with the records erased by it
+ * @param {"photos" | "moments" | "remarks" | "dates"} collection
+ * @param {{ next: () => void, progress: (count: number) => void, isErased?: (record: HubRecord) => boolean }} options
+ *   `next`: called before each step; `progress`: after it, with the records erased by it
  * @returns {Promise<number>}
  */
-export async function eraseRecords(device, collection, { next, progress }) {
+export async function eraseRecords(device, collection, { next, progress, isErased = () => true }) {
     let erased = 0;
     /** @param {string[]} ids */
     const erase = async (ids) => {
         next();
-        const count = await editExclusively(device, (keys) => eraseStep(device, keys, collection, ids));
+        const count = await editExclusively(device, (keys) => eraseStep(device, keys, collection, ids, isErased));
         erased += count;
         progress(count);
     };
@@ -44,15 +44,16 @@ export async function eraseRecords(device, collection, { next, progress }) {
  * @param {import("../household/keys.js").UnlockedKeys} keys
  * @param {string} collection
  * @param {string[]} ids
+ * @param {(record: HubRecord) => boolean} isErased
  */
-async function eraseStep(device, keys, collection, ids) {
+async function eraseStep(device, keys, collection, ids, isErased) {
     /** @type {Required<Pick<import("../store/store.js").Change, "records" | "waiting" | "withoutPieces">>} */
     const change = { records: [], waiting: [], withoutPieces: [] };
     await device.tabs.exclusive("take", async () => {
         for (const id of ids) {
             // Read again: another version may have arrived.
             const { key, line, row, base, record: newest } = await device.stored(collection, id);
-            if (!newest || !hasVaultKey(keys.ring, newest.vault)) continue;
+            if (!newest || !hasVaultKey(keys.ring, newest.vault) || !isErased(newest)) continue;
             if (row?.record.sealed) {
                 const erased = { ...row.record, sealed: null };
                 change.records.push({ ...row, ...(await versionsBefore(row)), record: erased });

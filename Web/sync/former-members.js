@@ -9,9 +9,12 @@ import { ancestorsIn } from "./versions.js";
 /** Records sealed again in one step. */
 const atOnce = 32;
 const adoptedFact = "adopted";
-const collections = ["about", "moments", "photos", "dates", "notes", "vaults"];
-/** Records of "vaults" are replaced instead: a device that left has read their secrets. */
-const adopted = collections.filter((collection) => collection !== "vaults");
+const collections = ["about", "moments", "photos", "dates", "notes", "remarks", "vaults"];
+/**
+ * Records of "vaults" are replaced instead: a device that left has read their secrets. Remarks stay those of their
+ * author.
+ */
+const adopted = collections.filter((collection) => collection !== "vaults" && collection !== "remarks");
 
 /**
  * Accepts a former member's record under the keys of its time, unless it would replace a newer version. Null for its

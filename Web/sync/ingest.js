@@ -8,7 +8,7 @@ import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "../household
 import { checkRecord, RecordRefusal } from "../formats/record-check.js";
 import { restarted, storeFacts, storeSeen } from "./restored-hub.js";
 import { withoutSnapshotBelow } from "./moment-snapshot.js";
-import { compare, follows, versionsBefore } from "./versions.js";
+import { compare, follows, isNear, versionsBefore } from "./versions.js";
 import { sealedBytes } from "../crypto/signature.js";
 
 /** @typedef {import("../store/store.js").Row} Row */
@@ -142,11 +142,27 @@ async function ingestOne(device, record, batch) {
         if (!checked || !(await look(device, checked, batch))) return;
         await put(device, record, known, batch);
     } catch (error) {
-        if (error instanceof RecordRefusal) batch.refusals.push(error);
-        else if (error instanceof KeyMissing) batch.deferred.push(record);
+        if (error instanceof RecordRefusal) {
+            batch.refusals.push(error);
+            if (known && isOwnOverwritten(device, record, known, error)) {
+                batch.rows.set(key, { ...known, atHub: record.revision });
+            }
+        } else if (error instanceof KeyMissing) batch.deferred.push(record);
         else throw error;
     }
 }
+
+/**
+ * Another member replaced or removed this device's remark at the hub. Those who had it keep it; the device sends it
+ * again for later members.
+ * @param {DeviceSession} device
+ * @param {HubRecord} record
+ * @param {Row} known
+ * @param {RecordRefusal} refusal
+ */
+const isOwnOverwritten = ({ paired }, record, known, refusal) => refusal.code === "wrongWriter"
+    && record.collection === "remarks" && known.record.author === paired.device
+    && isNear(record.revision, known.record.revision);
 
 /** @param {DeviceSession} device @param {HubRecord} record @param {Row | undefined} known @param {Batch} batch */
 async function put(device, record, known, batch) {

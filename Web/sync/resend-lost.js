@@ -67,12 +67,15 @@ async function lostRecords(device) {
 }
 
 /**
- * Each device sends its own log entries, which only it can sign. Computers send the records that only they may write.
+ * Each device sends its own log entries, and its own remarks in a shared vault, which only it can sign. Computers send
+ * the records that only they may write.
  * @param {DeviceSession} device
  * @param {Row} row
  */
-const isOffered = (device, { collection, record }) =>
-    collection !== "intruders" && (collection !== "audit" || record.author === device.paired.device);
+function isOffered(device, { collection, record }) {
+    const isOfOneDevice = collection === "audit" || (collection === "remarks" && device.member !== null);
+    return collection !== "intruders" && (!isOfOneDevice || record.author === device.paired.device);
+}
 
 /**
  * A row's version, signed by this device: with its own revision or, if the hub has that one or a higher one, with the

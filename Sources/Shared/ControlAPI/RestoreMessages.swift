@@ -40,10 +40,10 @@ public struct RestoreReport: Codable, Equatable, Sendable {
     }
 }
 
-/// A note, moment, photo or file that a device replaced or removed.
+/// A note, moment, photo, file, comment or date that a device replaced or removed.
 public struct RestoredItem: Codable, Equatable, Sendable {
     public enum Kind: String, Codable, Sendable {
-        case note, moment, photo, file, intruder
+        case note, moment, photo, file, intruder, remark, date
     }
 
     /// What is there without the restore.

@@ -33,6 +33,10 @@ public struct RecordCollection: RawRepresentable, Hashable, Sendable {
     public static let intruders = RecordCollection(known: "intruders")
     public static let moments = RecordCollection(known: "moments")
     public static let photos = RecordCollection(known: "photos")
+    /// Comments on moments and reactions to them.
+    public static let remarks = RecordCollection(known: "remarks")
+    /// Special dates, and the day that days together are counted from.
+    public static let dates = RecordCollection(known: "dates")
     /// Keys for one device, boxed; like the ones below, of a household instead of a vault.
     public static let keys = RecordCollection(known: "keys")
     public static let devices = RecordCollection(known: "devices")

@@ -79,7 +79,11 @@ CONTENT = (
     const lisbon = { name: "Lisbon", latitude: 38.72, longitude: -9.14 };
     ids.moment = (await moment("The little harbour", "We stayed until the lamps came on.", 4, "love", zurich,
         [[640, 480], [480, 640], [640, 360]], true)).id;
-    ids.words = (await moment("ليلة هادئة", "لم يكن هناك أحد غيرنا.", 33, "calm", lisbon, [])).id;
+    const quiet = await moment("ليلة هادئة", "لم يكن هناك أحد غيرنا.", 33, "calm", lisbon, []);
+    ids.words = quiet.id;
+    const remarks = await companion.moments.remarks();
+    await remarks.comment(quiet, "Donaudampfschifffahrtsgesellschaft!\\n\\nأتذكر البرد. We should go there again.");
+    await remarks.react(quiet, "heart", true);
     await moment("Breakfast in bed", "Cold feet, hot tea.", 365, "joy", null, [[480, 480]]);
     await moment("", "Nobody else was there. Only the wind, and you humming.", 400, "", lisbon, []);
     const gone = await moment("Moving day", "", 420, "", null, [[480, 320]]);
@@ -181,7 +185,7 @@ def vault_screens(ids):
         Screen("timeline, filters", "moments", press("Filters")),
         Screen("timeline, menu", "moments", sheet("More of Everline")),
         Screen("moment", moment, shown(".moment-slide-large[data-shown]")),
-        Screen("moment without photos", f"moments/{ids['words']}"),
+        Screen("moment without photos", f"moments/{ids['words']}", shown(".remark")),
         Screen("photo of a moment", moment, photo),
         Screen("editor", f"{moment}/edit"),
         Screen("new moment", "moments/new"),

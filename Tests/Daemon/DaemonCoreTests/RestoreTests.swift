@@ -330,6 +330,35 @@ import Testing
         #expect(try await world.blobs.size(id) == 3_000)
     }
 
+    /// What only companions show.
+    @Test func aDateAndACommentRemovedByAPhoneAreRestored() async throws {
+        let lost = try await connected.pair("Lost")
+        let keys = try await world.sealed.vault.keys(for: alice)
+        let moment = ItemID.random().description
+        let bodies: [RecordCollection: (id: ItemID, json: String)] = [
+            .dates: (.random(), #"{"name":"Anna's birthday","day":"1992-02-29","yearly":true}"#),
+            .remarks: (.random(), #"{"moment":"\#(moment)","kind":"comment","at":1750000000,"text":"So cold!"}"#),
+        ]
+        for (collection, body) in bodies {
+            let record = try keys.seal(Data(body.json.utf8), collection, body.id, revision: 1)
+            try await world.database.write(StateChange(records: [record]))
+        }
+        try await connected.settled()
+        let theft = world.time.wallClock()
+        for (collection, body) in bodies { try await removeRecord(collection, body.id, by: lost) }
+        try await revoke("Lost")
+        let report = try await restore(before: theft)
+        #expect(Set(report.items.map(\.title)) == ["Anna's birthday", "So cold!"])
+        #expect(Set(report.items.map(\.kind)) == [.date, .remark] && report.restored == 2)
+        try await opened()
+        for (collection, body) in bodies {
+            let record = try #require(try await world.database.record(collection, body.id))
+            #expect(
+                String(decoding: try await world.sealed.vault.keys(for: alice).open(record), as: UTF8.self) == body.json
+            )
+        }
+    }
+
     @Test func anIntruderPhotoRemovedByAPhoneIsRestored() async throws {
         let lost = try await connected.pair("Lost", clock: { 1_800_000_000_000 })
         world.camera.show(Array(repeating: 7, count: 1_000))

@@ -1,5 +1,5 @@
-// Everline in a sealed file: the records of moments, photos and special dates with their blobs, in the backup format of
-// computers.
+// Everline in a sealed file: the records of moments, remarks, photos and special dates with their blobs, in the backup
+// format of computers.
 import { unhex } from "../../crypto/bytes.js";
 import { HubError } from "../../hub/errors.js";
 import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
@@ -49,9 +49,13 @@ async function planned(companion, signal) {
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
         blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
     }
+    const remarksHere = await companion.moments.remarks();
+    const [index, nameOf] = [await remarksHere.index(), await remarksHere.authorNames()];
+    const remarks = new Map(moments.flatMap((moment) => index.all(moment))
+        .map(({ id, author, isOwn }) => [id, isOwn ? undefined : nameOf(author)]));
     const { together, dates } = await (await companion.dates()).list();
     return {
-        moments: moments.map(({ id }) => id), photos, blobs, missing: ids.length - photos.length,
+        moments: moments.map(({ id }) => id), remarks, photos, blobs, missing: ids.length - photos.length,
         dates: [...(together ? [together] : []), ...dates].map(({ id }) => id),
     };
 }
@@ -89,9 +93,9 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
     const { device } = companion;
     const keys = device.keys.cloneVaultKeys();
     try {
-        const { moments, photos, blobs, missing, dates } = await planned(companion, signal);
+        const { moments, remarks, photos, blobs, missing, dates } = await planned(companion, signal);
         const all = blobs.reduce((sum, { size }) => sum + size, 0);
-        const names = Object.entries({ moments, photos, dates })
+        const names = Object.entries({ moments, remarks: [...remarks.keys()], photos, dates })
             .flatMap(([collection, found]) => found.map((id) => [collection, id]));
         const writer = await BackupWriter.behind(passphrase, write);
         await writer.entry(entryKind.manifest, manifestOf(device.time.now(), names.length, blobs.length));
@@ -104,7 +108,7 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
             if (!record || !hasVaultKey(keys.ring, record.vault)) {
                 throw new CompanionError("notFound", "Everline changed during the export. Export the backup again.");
             }
-            await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs }));
+            await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs, by: remarks.get(own) }));
         }
         let done = 0;
         for (const blob of blobs) {

@@ -14,7 +14,7 @@ import { zipLength, zipLimits } from "./zip.js";
  */
 /**
  * `size`: of the photos, in bytes. `missing`: photos that do not open on this device.
- * @typedef {{ moments: { moment: Moment, photos: PageFile[] }[], photos: PlannedPhoto[], size: number, missing: number,
+ * @typedef {{ moments: import("./moment-pages.js").PageMoment[], photos: PlannedPhoto[], size: number, missing: number,
  *   unreadable: number }} ExportPlan
  */
 
@@ -24,7 +24,7 @@ const endings = /** @type {Record<string, string>} */ ({
 });
 const drawnEverywhere = new Set(["image/jpeg", "image/png", "image/webp", "image/gif"]);
 /** Estimated bytes of page and data in a ZIP, besides a moment's text. */
-const roomForText = { moment: 4_096, photo: 1_024 };
+const roomForText = { moment: 4_096, photo: 1_024, remark: 512 };
 
 /** @param {AbortSignal} signal */
 function check(signal) {
@@ -63,6 +63,8 @@ function pathOf(used, local, type) {
  */
 export async function planExport({ moments, momentPhotos }, days, { signal, progress = () => {} }) {
     const listed = await moments.list(days);
+    const remarks = await moments.remarks();
+    const [index, nameOf] = [await remarks.index(), await remarks.authorNames()];
     const all = listed.moments.reduce((sum, moment) => sum + moment.photos.length, 0);
     /** @type {ExportPlan} */
     const plan = { moments: [], photos: [], size: 0, missing: 0, unreadable: listed.unreadable };
@@ -80,7 +82,14 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
             photos.push(file);
             progress((done += 1), all);
         }
-        plan.moments.push({ moment, photos });
+        const { comments, reactions } = index.shown(moment);
+        plan.moments.push({
+            moment, photos,
+            comments: comments.map(({ author, at, text, from }) =>
+                ({ author: nameOf(author), at, text, ...(from ? { from } : {}) })),
+            reactions: [...reactions].flatMap(([kind, by]) =>
+                [...by.keys()].map((author) => ({ author: nameOf(author), kind }))),
+        });
 
         /** @param {string} id @param {{ width: number, height: number }} size @returns {Promise<PageFile>} */
         async function planned(id, size) {
@@ -119,8 +128,10 @@ export function checkFitsZIP({ photos, moments }) {
     const files = photos.flatMap(({ path, size, copy }) =>
         [{ name: path, size }, ...(copy ? [{ name: copy.path, size: copy.size }] : [])]);
     // An escaped character has at most 6 bytes of UTF-8 in either of the two.
-    const text = moments.reduce((sum, { moment: { words, title }, photos: own }) =>
-        sum + roomForText.moment + 12 * (words.length + title.length) + own.length * roomForText.photo, 0);
+    const text = moments.reduce((sum, { moment: { words, title }, photos: own, comments, reactions }) =>
+        sum + roomForText.moment + 12 * (words.length + title.length) + own.length * roomForText.photo
+        + (comments.length + reactions.length) * roomForText.remark
+        + comments.reduce((length, one) => length + 12 * one.text.length, 0), 0);
     if (files.length + 2 <= zipLimits.files && zipLength(files) + text < zipLimits.bytes) return;
     throw new CompanionError("tooLarge",
         "These photos exceed 4 GB, the limit of a ZIP. Export some years at a time, or use Chrome or Edge on a "
@@ -158,8 +169,8 @@ export async function exportPlain({ momentPhotos, device }, plan, target, { sign
             progress(done, plan.size);
         }
         const now = device.time.now() / 1000;
-        const moments = plan.moments.map(({ moment, photos }) => ({
-            moment,
+        const moments = plan.moments.map(({ photos, ...one }) => ({
+            ...one,
             photos: photos.map((photo) => (missing.has(photo.id) ? { ...photo, file: null, shown: null } : photo)),
         }));
         const local = localISO(now, -new Date(now * 1000).getTimezoneOffset());

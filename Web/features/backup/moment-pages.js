@@ -5,7 +5,11 @@
  * @typedef {{ id: string, width: number, height: number, type: string, taken: string | null, file: string | null,
  *   shown: string | null }} PageFile
  */
-/** @typedef {{ moment: Moment, photos: PageFile[] }} PageMoment */
+/**
+ * `author`: "" in an own vault.
+ * @typedef {{ moment: Moment, photos: PageFile[], comments: { author: string, at: number, text: string,
+ *   from?: string }[], reactions: { author: string, kind: string }[] }} PageMoment
+ */
 
 /** The same as `Vectors/moment-pages.css`, which the command line uses too. */
 export const style = `
@@ -70,8 +74,19 @@ function placeWords(place) {
     return [place.name, point].filter(Boolean).join(" · ");
 }
 
+/** @param {PageMoment["comments"][0]} comment */
+const commentLines = ({ author, at, text, from }) => [
+    `<p class="soft" dir="auto">${escaped([author, from && `from ${from}`, written.format(at * 1000)]
+        .filter(Boolean).join(" · "))}</p>`,
+    `<p class="words" dir="auto">${escaped(text)}</p>`];
+
+/** @param {PageMoment["reactions"]} reactions */
+const reactionLine = (reactions) => (reactions.length === 0 ? ""
+    : `<p class="soft" dir="auto">${escaped(reactions.map(({ author, kind }) =>
+        (author ? `${author}: ${kind}` : kind)).join(", "))}</p>`);
+
 /** @param {PageMoment} one */
-function article({ moment, photos }) {
+function article({ moment, photos, comments, reactions }) {
     const line = [written.format((moment.date + moment.offset * 60) * 1000), moment.mood, placeWords(moment.place)]
         .filter(Boolean).join(" · ");
     const missing = photos.filter(({ file }) => file === null).length;
@@ -90,6 +105,7 @@ function article({ moment, photos }) {
         missing > 0
             ? `<p class="soft">${missing === 1 ? "One photo" : `${missing} photos`} could not be opened.</p>`
             : "",
+        reactionLine(reactions), ...comments.flatMap(commentLines),
         "</article>",
     ].filter(Boolean).join("\n");
 }
@@ -132,7 +148,7 @@ ${parts.join("\n")}
 export function momentsData(moments, now) {
     return `${JSON.stringify({
         format: "everline-moments", version: 1, exported: new Date(now * 1000).toISOString(),
-        moments: moments.map(({ moment, photos }) => ({
+        moments: moments.map(({ moment, photos, comments, reactions }) => ({
             id: moment.id, title: moment.title, words: moment.words,
             date: localISO(moment.date, moment.offset) + zone(moment.offset),
             mood: moment.mood, ...(moment.place ? { place: moment.place } : {}), favourite: moment.favourite,
@@ -141,6 +157,15 @@ export function momentsData(moments, now) {
             photos: photos.map(({ id, width, height, type, taken, file, shown }) => ({
                 id, file, ...(shown !== file ? { shown } : {}), type, width, height, ...(taken ? { taken } : {}),
             })),
+            ...(comments.length > 0 ? {
+                comments: comments.map(({ author, at, text, from }) => ({
+                    ...(author ? { author } : {}), ...(from ? { from } : {}), at: new Date(at * 1000).toISOString(),
+                    text,
+                })),
+            } : {}),
+            ...(reactions.length > 0 ? {
+                reactions: reactions.map(({ author, kind }) => ({ ...(author ? { author } : {}), kind })),
+            } : {}),
         })),
     }, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-// Erases every moment, photo and special date of a vault: first what opens them here, then everywhere.
+// Erases every moment, photo, remark and special date of a vault: first what opens them here, then everywhere.
 import { CompanionError } from "../../household/errors.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { eraseRecords } from "../../sync/erase-records.js";
@@ -21,8 +21,9 @@ export async function countToErase({ moments }) {
 }
 
 /**
- * The reset is logged first. Then the photos are erased, whose records hold their keys, then the moments. If it ends
- * early, another call resumes. Throws CompanionError `locked`, `cancelled`, StoreError.
+ * The reset is logged first. Then the photos are erased, whose records hold their keys, then the moments, then the
+ * remarks: of a shared vault those of this device; the others' devices remove theirs. If it ends early, another call
+ * resumes. Throws CompanionError `locked`, `cancelled`, StoreError.
  * @param {Companion} companion
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options
  * @returns {Promise<Erased>}
@@ -47,6 +48,10 @@ export async function resetMoments(companion, { signal, progress = () => {} }) {
     const photos = await eraseRecords(device, "photos", options);
     const moments = await eraseRecords(device, "moments", options);
     await eraseRecords(device, "dates", { ...options, progress: () => {} });
+    await eraseRecords(device, "remarks", {
+        ...options, progress: () => {},
+        isErased: ({ author }) => device.member === null || author === device.paired.device,
+    });
     companion.moments.forget();
     return { moments, photos };
 }

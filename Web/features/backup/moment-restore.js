@@ -12,6 +12,7 @@ import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
 import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
 import { readDate } from "../../formats/special-date.js";
+import { readRemark, shownName } from "../../formats/remark-format.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
@@ -21,8 +22,12 @@ import { PhotoStaging } from "../../sync/photo-staging.js";
 /** @typedef {{ from: number, to: number }} Place in the file */
 /** @typedef {{ id: string, content: MomentContent }} KeptMoment */
 /**
+ * A remark of the file. `by`: the name of another member; null for the person's own.
+ * @typedef {{ by: string | null, content: import("../../formats/remark-format.js").Comment |
+ *   import("../../formats/remark-format.js").Reaction }} KeptRemark
  * @typedef {{ created: string, reader: BackupReader, ring: KeyRing, moments: KeptMoment[], photos: Map<string, Place>,
- *   blobs: Map<string, Place>, dates: DateContent[], together: string | null, others: number }} MomentBackup
+ *   blobs: Map<string, Place>, remarks: KeptRemark[], dates: DateContent[], together: string | null, others: number
+ *   }} MomentBackup
  */
 /**
  * `added`: not here. `changed`: older here than in the file. `kept`: newer here. `same`: as in the file.
@@ -47,8 +52,8 @@ export async function openMomentBackup(file, passphrase) {
     let ring = new KeyRing([]);
     /** @type {{ record: BackupRecord, place: Place }[]} */
     const records = [];
-    /** @type {BackupRecord[]} */
-    const dateRecords = [];
+    /** @type {[BackupRecord[], BackupRecord[]]} */
+    const [dateRecords, remarkRecords] = [[], []];
     /** @type {Map<string, Place>} */
     const photos = new Map();
     /** @type {Map<string, Place>} */
@@ -69,6 +74,7 @@ export async function openMomentBackup(file, passphrase) {
             if (record?.collection === "photos") photos.set(String(record.id), { from, to });
             else if (record?.collection === "moments") records.push({ record, place: { from, to } });
             else if (record?.collection === "dates" && dateRecords.length < most.dates) dateRecords.push(record);
+            else if (record?.collection === "remarks") remarkRecords.push(record);
         } else if (kind !== entryKind.settings) throw damaged;
     }
     if (manifest?.version !== 2 || manifest.records !== count) throw damaged;
@@ -80,12 +86,22 @@ export async function openMomentBackup(file, passphrase) {
         const content = readDate(await bodyOf(record, ring).catch(() => new Uint8Array()));
         return content ? [{ content, isTogether: record.id === record.vault }] : [];
     }))).flat();
+    const remarks = (await Promise.all(remarkRecords.map((record) => remarkOf(record, ring))))
+        .flatMap((one) => one ?? []);
     return {
+        remarks,
         dates: dates.flatMap(({ content, isTogether }) => (isTogether ? [] : content)),
         together: dates.find(({ isTogether }) => isTogether)?.content.day ?? null,
         created: String(manifest.created), reader, ring, moments, photos, blobs,
-        others: count - photos.size - moments.length - dates.length,
+        others: count - photos.size - moments.length - dates.length - remarkRecords.length,
     };
+}
+
+/** @param {BackupRecord} record @param {KeyRing} ring @returns {Promise<KeptRemark | null>} */
+async function remarkOf(record, ring) {
+    const content = readRemark(await bodyOf(record, ring).catch(() => new Uint8Array()));
+    if (!content) return null;
+    return { by: record.by === undefined ? null : shownName(String(record.by)) || "another member", content };
 }
 
 /** @param {MomentBackup} backup */
@@ -200,7 +216,10 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
                 photos.push(own);
             }
             const { title, words, date, offset, mood, place = null, favourite } = kept.content;
-            await companion.moments.save(moment, { title, words, date, offset, mood, place, favourite, photos });
+            const saved = await companion.moments.save(moment,
+                { title, words, date, offset, mood, place, favourite, photos });
+            // A moment that is still here keeps the remarks that it has.
+            if (!moment) await restoreRemarks(companion, backup, kept.id, saved);
             result.moments += 1;
             result.photos += staged.length;
         } catch (error) {
@@ -215,6 +234,21 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
         progress(index + 1, all.length);
     }
     return result;
+}
+
+/**
+ * The remarks of a restored moment, as this device's: nobody else can sign them. Other members' comments name them;
+ * their reactions are left out.
+ * @param {Companion} companion
+ * @param {MomentBackup} backup
+ * @param {string} id of the moment in the file
+ * @param {Moment} moment as it was restored
+ */
+async function restoreRemarks(companion, backup, id, moment) {
+    const contents = backup.remarks.filter(({ content }) => content.moment === id).flatMap(({ by, content }) => (
+        by === null ? [content] : content.kind === "comment" ? [{ ...content, from: content.from ?? by }] : []));
+    if (contents.length === 0) return;
+    await (await companion.moments.remarks()).add(moment, contents);
 }
 
 /**

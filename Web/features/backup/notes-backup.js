@@ -14,7 +14,7 @@ import { CompanionError } from "../../household/errors.js";
  * The JSON of the first entry and of a record's; `sealed` is base64. `blobs` is absent if there are none.
  * @typedef {{ version: number, created: string, contents: string, records: number, blobs: number }} BackupManifest
  * @typedef {{ collection: string, id: string, vault: string, revision: number, epoch: number, author: string,
- *   deleted: boolean, sealed?: string | null, blobs?: string[] }} BackupRecord
+ *   deleted: boolean, sealed?: string | null, blobs?: string[], by?: string }} BackupRecord
  */
 
 export const entryKind = Object.freeze({ manifest: 1, settings: 2, ring: 3, record: 4, blob: 5, end: 255 });
@@ -51,7 +51,7 @@ export function manifestOf(now, records, blobs) {
     return json(manifest);
 }
 
-/** @param {HubRecord} record @param {{ blobs?: string[] }} [more] */
+/** @param {HubRecord} record @param {{ blobs?: string[], by?: string }} [more] */
 export function recordEntry({ collection, id, vault, revision, epoch, author, sealed }, more) {
     /** @type {BackupRecord} */
     const record = { collection, id, vault, revision, epoch, author, deleted: false, sealed, ...more };

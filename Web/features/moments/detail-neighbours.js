@@ -23,7 +23,8 @@ export function neighbours(context, surface, id, moments) {
     /** @type {{ id: number, x: number, y: number } | null} */
     let began = null;
     surface.addEventListener("pointerdown", (event) => {
-        const isFinger = event.pointerType === "touch" && event.isPrimary;
+        const isFinger = event.pointerType === "touch" && event.isPrimary
+            && !(/** @type {Element} */ (event.target).closest("form"));
         began = isFinger ? { id: event.pointerId, x: event.clientX, y: event.clientY } : null;
     }, { signal });
     surface.addEventListener("pointerup", (event) => {

@@ -6,6 +6,7 @@ import { sentenceOf } from "../../ui/words.js";
 import { neighbours } from "./detail-neighbours.js";
 import { carousel } from "./detail-photos.js";
 import { UploadState } from "./detail-uploads.js";
+import { remarksOf } from "./detail-remarks.js";
 import { comparedVersions, marks } from "./detail-versions.js";
 import { removeMoment } from "./remove.js";
 import { shareMoment } from "./share.js";
@@ -29,7 +30,7 @@ export async function detail(context, id) {
     try {
         const moment = await context.companion.moments.read(id);
         const { moments } = await context.companion.moments.list();
-        const shown = new Detail(context, moment, moments);
+        const shown = new Detail(context, moment, moments, await remarksOf(context, moment));
         return { title: "Moment", back: moment.removed === undefined
             ? "moments"
             : "moments/trash", actions: shown.actions, body: [shown.element] };
@@ -56,8 +57,13 @@ class Detail {
     #uploads;
     #heart;
 
-    /** @param {Context} context @param {Moment} moment @param {Moment[]} moments newest first */
-    constructor(context, moment, moments) {
+    /**
+     * @param {Context} context
+     * @param {Moment} moment
+     * @param {Moment[]} moments newest first
+     * @param {HTMLElement} remarks
+     */
+    constructor(context, moment, moments, remarks) {
         this.#context = context;
         this.#moment = moment;
         const { companion, signal } = context;
@@ -69,7 +75,7 @@ class Detail {
             iconButton("share", "Share this moment", () => shareMoment(context, this.#moment)),
             iconButton("edit", "Edit this moment", () => context.go(`moments/${moment.id}/edit`)),
             iconButton("trash", "Delete this moment", () => this.#remove())] : [];
-        const side = element("div", { class: "moment-side" }, this.#text, this.#uploads.element);
+        const side = element("div", { class: "moment-side" }, this.#text, this.#uploads.element, remarks);
         side.append(neighbours(context, side, moment.id, moments));
         this.element = element("div", { class: "moment-detail" }, this.#notice, this.#photos, side);
         this.#draw(moments);

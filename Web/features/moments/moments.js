@@ -28,6 +28,8 @@ export class Moments {
     #stale = new Set();
     /** @type {Promise<unknown>} */
     #refreshing = Promise.resolve();
+    /** @type {Promise<import("./remarks.js").Remarks> | null} */
+    #remarks = null;
 
     /** @param {DeviceSession} device @param {import("../../sync/record-editor.js").RecordEditor} editor */
     constructor(device, editor) {
@@ -45,7 +47,15 @@ export class Moments {
         });
     }
 
+    /** Comments and reactions, loaded when they are first needed. */
+    remarks() {
+        this.#remarks ??= import("./remarks.js").then(({ Remarks }) => new Remarks(this.device, this.editor));
+        this.#remarks.catch(() => (this.#remarks = null));
+        return this.#remarks;
+    }
+
     forget() {
+        this.#remarks?.then((remarks) => remarks.forget()).catch(() => {});
         this.#index?.then((index) => index.forget()).catch(() => {});
         this.#index = null;
         this.#stale.clear();
@@ -59,7 +69,10 @@ export class Moments {
             this.#stale.clear();
             const building = import("./moment-index.js").then(({ MomentIndex }) => MomentIndex.build(this.device));
             this.#index = building;
-            building.then(() => this.purge()).catch(() => {});
+            building.then(async (index) => {
+                await this.purge();
+                await (await this.remarks()).sweep((id) => index.moment(id) !== undefined);
+            }).catch(() => {});
             building.catch(() => {
                 if (this.#index === building) this.#index = null;
             });
@@ -270,7 +283,7 @@ export class Moments {
     }
 
     /**
-     * Erases a moment permanently, with its photos.
+     * Erases a moment permanently, with its photos and its author's remarks.
      * @param {Moment} moment as it was read
      */
     async erase(moment) {
@@ -286,6 +299,7 @@ export class Moments {
                 ...gone, waiting: [{ key: recordKey("moments", name.id), record }, ...gone.waiting],
             });
         });
+        await (await this.remarks()).removeAll(moment.id);
     }
 
     /**

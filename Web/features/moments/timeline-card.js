@@ -5,6 +5,7 @@ import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { badge } from "../../ui/parts.js";
 import { counted, isVisible, named } from "../../ui/words.js";
+import { spokenCounts } from "./remark-words.js";
 import { moodIcon, moodName } from "./moods.js";
 import { mosaic, mosaicHeight } from "./timeline-mosaic.js";
 
@@ -75,20 +76,22 @@ export function cardHeight(moment, width, rem) {
     return mosaicHeight(moment.photos, width) + Math.ceil(text * rem);
 }
 
-/** @param {Moment} moment as a screen reader reads it */
-function spoken(moment) {
+/** @typedef {{ comments: number, reactions: number }} RemarkCounts */
+
+/** @param {Moment} moment @param {RemarkCounts | null} remarks as a screen reader reads them */
+function spoken(moment, remarks) {
     return [seen(moment.title) && named(seen(moment.title)), wholeDay(moment),
         moment.place?.name && named(moment.place.name), moment.mood && named(moodName(moment.mood)),
         moment.photos.length > 0 && counted(moment.photos.length, "photo"),
-        moment.favourite && "Favourite"].filter(Boolean).join(", ");
+        moment.favourite && "Favourite", remarks && spokenCounts(remarks)].filter(Boolean).join(", ");
 }
 
 /**
  * @param {Moment} moment
- * @param {{ width: number, rem: number, hasVersions: boolean, watch: (place: HTMLElement, id: string,
- *   image: HTMLImageElement) => void }} given
+ * @param {{ width: number, rem: number, hasVersions: boolean, remarks: RemarkCounts | null,
+ *   watch: (place: HTMLElement, id: string, image: HTMLImageElement) => void }} given
  */
-export function momentCard(moment, { width, rem, hasVersions, watch }) {
+export function momentCard(moment, { width, rem, hasVersions, remarks, watch }) {
     const { title, words, isQuote, lines } = textOf(moment, width, rem);
     const day = localOf(moment);
     const pictures = moment.photos.length > 0 && mosaic(moment.photos, watch);
@@ -101,7 +104,7 @@ export function momentCard(moment, { width, rem, hasVersions, watch }) {
             element("span", { class: "visually-hidden" }, "Not sent yet")) : null;
     return element("a", {
         class: `moment-card${isQuote ? " moment-card-quote" : ""}`, href: `#/moments/${moment.id}`,
-        "aria-label": spoken(moment),
+        "aria-label": spoken(moment, remarks),
     },
         pictures,
         moment.favourite && element("span", { class: `moment-heart${isQuote ? "" : " moment-heart-over"}` },
@@ -116,5 +119,8 @@ export function momentCard(moment, { width, rem, hasVersions, watch }) {
                     element("span", { class: "moment-cut", dir: "auto" }, moodName(moment.mood))),
                 moment.place?.name && element("span", { class: "moment-place" }, icon("pin"),
                     element("span", { class: "moment-cut", dir: "auto" }, moment.place.name.slice(0, 200))),
+                remarks && element("span", { class: "moment-remarks" },
+                    ...[["comment", remarks.comments], ["smile", remarks.reactions]].flatMap(([name, count]) =>
+                        (count ? [icon(/** @type {import("../../ui/icon.js").IconName} */ (name)), count] : []))),
                 state)));
 }

@@ -24,6 +24,8 @@ const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric
 export async function timeline(context) {
     const shown = new Timeline(context);
     await live(context.companion, ["moments", "keys", "dates"], () => shown.update(), context.signal);
+    // Drawn without them first: they are opened one by one.
+    void live(context.companion, ["remarks", "keys"], () => shown.updateRemarks(), context.signal);
     return { title: "Everline", actions: shown.actions, body: [shown.element] };
 }
 
@@ -40,6 +42,8 @@ class Timeline {
     #found = [];
     /** @type {Map<string, Moment[]>} */
     #versions = new Map();
+    /** @type {import("./remark-index.js").RemarkIndex | null} */
+    #remarks = null;
     /** @type {Map<string, { key: string, name: string, year: string }>} */
     #months = new Map();
     #context;
@@ -71,13 +75,13 @@ class Timeline {
             };
         this.#flow = new Flow({
             keyOf: (/** @type {Moment} */ moment) => moment.id,
-            versionOf: (moment) =>
-                `${moment.signature} ${moment.isWaiting} ${moment.problem} ${this.#versions.has(moment.id)}`,
+            versionOf: (moment) => `${moment.signature} ${moment.isWaiting} ${moment.problem} ${
+                this.#versions.has(moment.id)} ${JSON.stringify(this.#countsOf(moment))}`,
             groupOf: (moment) => this.#monthOf(moment),
             heightOf: (moment, width, rem) => cardHeight(this.#shown(moment), width, rem),
             make: (moment, width, rem) => {
                 const card = momentCard(this.#shown(moment),
-                    { width, rem, hasVersions: this.#versions.has(moment.id), watch });
+                    { width, rem, hasVersions: this.#versions.has(moment.id), remarks: this.#countsOf(moment), watch });
                 onLongPress(card, () => momentMenu(context, moment));
                 return card;
             },
@@ -93,6 +97,7 @@ class Timeline {
             this.#years, this.#flow.element, this.#empty, this.#add);
         signal.addEventListener("abort", () => {
             this.#found = [];
+            this.#remarks = null;
             this.#versions.clear();
             this.#rememberedKey = "";
         }, { once: true });
@@ -126,6 +131,20 @@ class Timeline {
         this.#flow.show(found, widthToBe());
         this.#flow.element.hidden = found.length === 0;
         this.#empty.replaceChildren(found.length > 0 ? "" : this.#nothing(all.length));
+    }
+
+    async updateRemarks() {
+        const { companion, signal } = this.#context;
+        const remarks = await (await companion.moments.remarks()).index();
+        if (signal.aborted) return;
+        this.#remarks = remarks;
+        if (this.#found.length > 0) this.#flow.show(this.#found, widthToBe());
+    }
+
+    /** @param {Moment} moment */
+    #countsOf(moment) {
+        const counts = this.#remarks?.counts(moment);
+        return counts && counts.comments + counts.reactions > 0 ? counts : null;
     }
 
     /** @param {Moment} moment without what names it a copy */

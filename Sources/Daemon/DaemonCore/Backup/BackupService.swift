@@ -17,7 +17,7 @@ public actor BackupService {
     let time: any TimeSource
     let log: ActivityLog
     private let files: FileService
-    static let collections: [RecordCollection] = [.notes, .files, .intruders, .photos, .moments]
+    static let collections: [RecordCollection] = [.notes, .files, .intruders, .photos, .moments, .remarks, .dates]
 
     init(
         records: any RecordStore, blobs: any BlobStore, passcodes: PasscodeService, vault: VaultService,

@@ -73,7 +73,8 @@ struct RestorePlan {
     private func besides(_ item: RestoredItem, _ body: Data, _ version: StoredRecord) async throws -> Result? {
         var item = item
         guard let bytes = try item.kind.copy(body) else {
-            // A file's and a photo's content is sealed for one record, and can't belong to a second one.
+            // A file's and a photo's content is sealed for one record, and can't belong to a second one. Remarks and dates
+            // are too small for a second version.
             item.reason = "A device of the household has changed or removed it since."
             return Result(item: item)
         }
@@ -94,11 +95,23 @@ extension RestoredItem.Kind {
         case .photos: self = .photo
         case .files: self = .file
         case .intruders: self = .intruder
+        case .remarks: self = .remark
+        case .dates: self = .date
         default: return nil
         }
     }
 
     private static let longestTitle = 200
+
+    /// What the companion writes: docs/formats.md, "Remarks" and "Special dates".
+    private struct Remark: Decodable {
+        var kind: String
+        var text: String?
+    }
+
+    private struct SpecialDate: Decodable {
+        var name: String
+    }
 
     /// The title under which it is shown.
     fileprivate func title(_ body: Data, of record: StoredRecord) -> String {
@@ -113,6 +126,8 @@ extension RestoredItem.Kind {
                 (try? PhotoBody(bytes: body, blobs: record.blobs)).map { "\($0.width) × \($0.height) pixels" }
             case .file: FileService.name(in: body)
             case .intruder: IntruderService.time(in: body).map { LocalDay(date: $0, offset: 0).text }
+            case .remark: (try? JSONDecoder().decode(Remark.self, from: body)).map { $0.text ?? $0.kind }
+            case .date: (try? JSONDecoder().decode(SpecialDate.self, from: body))?.name
             }
         // Counted in Unicode scalars, because one character may be of any length.
         return String(String.UnicodeScalarView((title ?? "unreadable").unicodeScalars.prefix(Self.longestTitle)))
@@ -130,7 +145,7 @@ extension RestoredItem.Kind {
             guard var moment = try? MomentBody(bytes: body) else { return nil }
             moment.title += addition
             return Data(try moment.bytes())
-        case .photo, .file, .intruder: return nil
+        case .photo, .file, .intruder, .remark, .date: return nil
         }
     }
 }
