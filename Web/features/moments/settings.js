@@ -28,7 +28,7 @@ export async function everline(main) {
     }, main.signal);
     return {
         title: "Everline",
-        body: [await vaultChooser(main, vault, address), together.element, dates.element, fileLinks()],
+        body: [await vaultChooser(main, vault, address), together.element, dates.element, fileLinks(vault)],
     };
 }
 
