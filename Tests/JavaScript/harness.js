@@ -42,11 +42,11 @@ export async function refusal(body) {
 }
 
 /** @param {() => unknown} condition @param {string} what */
-export async function eventually(condition, what, seconds = 20) {
-    const end = performance.now() + seconds * 1000;
+export async function eventually(condition, what) {
+    const end = performance.now() + 60_000;
     for (;;) {
         if (await condition()) return;
-        if (performance.now() > end) throw new Error(`Not within ${seconds} s: ${what}`);
+        if (performance.now() > end) throw new Error(`Not within 60 s: ${what}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
     }
 }

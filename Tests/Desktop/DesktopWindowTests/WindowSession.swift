@@ -153,7 +153,7 @@ final class WindowSession: Sendable {
         _ comment: String, _ sourceLocation: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
     ) async throws {
         let isTrue = await eventually(
-            timeout: .seconds(20), every: .milliseconds(50), "\(comment)", sourceLocation: sourceLocation, condition)
+            every: .milliseconds(50), "\(comment)", sourceLocation: sourceLocation, condition)
         guard !isTrue else { return }
         try? await photograph("failure")
         let shown = (try? await parts())?.map { "\($0.role): \($0.name) \($0.text)" } ?? []
