@@ -52,6 +52,8 @@ struct BackupRecord: Codable {
     var sealed: Data?
     /// Absent in what earlier versions wrote: a file's and an intruder photo's content has the record's own id.
     var blobs: [String]?
+    /// Who wrote this remark, if a companion says that it was another person. Computers import it as any remark.
+    var by: String?
 }
 
 /// A backup of the earlier system, sealed as version 1 or in clear.
