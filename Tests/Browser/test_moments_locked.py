@@ -111,6 +111,26 @@ def test_nothing_of_an_open_moment_remains_after_locking(phone):
     unlock(phone)
 
 
+def test_nothing_of_a_moment_that_was_left_while_it_opened_remains_after_locking(phone):
+    page = looked_at(phone)
+    address = page.evaluate("location.hash")
+    phone.go("home", "Home")
+    # Home is opened before the moment is read.
+    page.evaluate(
+        """(address) => {
+        window.addEventListener("hashchange", () => { location.hash = "#/home"; }, { once: true });
+        location.hash = address;
+    }""",
+        address,
+    )
+    eventually_equals(lambda: page.evaluate("location.hash"), "#/home")
+    # Its photo would have been opened before this one.
+    phone.go(address.removeprefix("#/"), "Moment")
+    page.locator(".moment-slide-large[data-shown]").first.wait_for()
+    locks(phone, "left while it opened")
+    unlock(phone)
+
+
 def test_nothing_of_a_deleted_moment_remains_after_locking(phone):
     page = looked_at(phone)
     delete(phone)

@@ -30,7 +30,10 @@ export async function detail(context, id) {
     try {
         const moment = await context.companion.moments.read(id);
         const { moments } = await context.companion.moments.list();
-        const shown = new Detail(context, moment, moments, await remarksOf(context, moment));
+        const remarks = await remarksOf(context, moment);
+        // It was left meanwhile: nothing would drop the photos that it opens.
+        if (context.signal.aborted) return { title: "Moment", body: [] };
+        const shown = new Detail(context, moment, moments, remarks);
         return { title: "Moment", back: moment.removed === undefined
             ? "moments"
             : "moments/trash", actions: shown.actions, body: [shown.element] };
