@@ -169,7 +169,7 @@ def test_escape_three_times_locks_every_tab(phone):
         harmless(one)
     # The previous screen is not behind the calculator.
     page.go_back()
-    page.wait_for_url(f"{phone.address}/#/home")
+    page.wait_for_url(f"{phone.address}/#/notes")
     harmless(page)
     leave_calculator(phone)
     other.get_by_role("heading", name="AppLocker is locked").wait_for()

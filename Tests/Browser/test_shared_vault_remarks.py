@@ -12,6 +12,8 @@ SHOWN = """async () => {
     const remarks = await companion.moments.remarks();
     const [index, nameOf] = [await remarks.index(), await remarks.authorNames()];
     const { moments: [moment] } = await companion.moments.list({ search: "MARKER-by-anna" });
+    // It may not have arrived yet.
+    if (!moment) return null;
     const { comments, reactions } = index.shown(moment);
     return [
         comments.map(({ author, text }) => `${nameOf(author)}: ${text.slice(0, 40)}`),

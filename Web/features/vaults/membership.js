@@ -3,7 +3,7 @@ import { textOf } from "../../crypto/bytes.js";
 import { vaultLink } from "../../crypto/invitation.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { HubError } from "../../hub/errors.js";
-import { admit, appendRevocation, askingBy, createInvitation, leaveHousehold, revokeMember,
+import { admit, askingBy, createInvitation, leaveHousehold, revokeMember,
     withdraw } from "../../household/administration.js";
 import { nameRecord } from "../../household/device-names.js";
 import { ownerTag, sharedVaultID } from "../../household/shared-keys.js";
@@ -104,8 +104,7 @@ export class VaultMembership {
      */
     async remove(member) {
         const spares = (await this.companion.household.members()).filter(({ spareOf }) => spareOf === member);
-        for (const { id } of spares) await appendRevocation(this.device, id);
-        // Replaces the keys once, for all of them.
+        for (const { id } of spares) await revokeMember(this.device, id);
         return revokeMember(this.device, member);
     }
 

@@ -7,7 +7,7 @@ import { KeyRing } from "../../crypto/ring.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { HubClient } from "../../hub/client.js";
 import { firstDrawers } from "../../household/private-storage.js";
-import { admit, appendRevocation, createInvitation, revokeMember } from "../../household/administration.js";
+import { admit, createInvitation, revokeMember } from "../../household/administration.js";
 import { admitByDerived } from "../../household/derived-member.js";
 import { nameRecord } from "../../household/device-names.js";
 import { CompanionError } from "../../household/errors.js";
@@ -74,8 +74,7 @@ export async function ensureSpare({ device: main, editor }, { companion: { devic
     const kept = await opened(main, record);
     const old = kept && (await spareOf(kept.seed, household)).id;
     if (kept?.epoch === epochOf(main.roster) && device.roster.member(old ?? "")) return;
-    // Without new keys: admitting the next one replaces them.
-    if (old) await appendRevocation(device, old);
+    if (old) await revokeMember(device, old);
     const seed = randomBytes(seedLength);
     const spare = await derivedDevice(seed, purpose, household);
     const { invitation } = await createInvitation(device, "computer");
