@@ -1,4 +1,4 @@
-"""After locking, nothing of the moments can be read in the browser."""
+"""After locking, nothing of the moments and notes can be read in the browser."""
 
 import pytest
 
@@ -144,3 +144,26 @@ def test_nothing_of_a_deleted_moment_remains_after_locking(phone):
     delete(phone)
     locks(phone, "toast")
     unlock(phone)
+
+
+def test_nothing_of_a_note_that_was_left_while_it_opened_remains_after_locking(phone):
+    page = phone.page
+    note = phone.inside(
+        "return (await companion.notes.save(null, { title: 'Note-marker', body: 'Quetzal-marker of a note' })).id;"
+    )
+    phone.go("notes")
+    phone.confirm("Open your notes")
+    named_note = page.get_by_text("Note-marker").first
+    named_note.wait_for()
+    page.evaluate(
+        """(address) => {
+        window.addEventListener("hashchange", () => { location.hash = "#/home"; }, { once: true });
+        location.hash = address;
+    }""",
+        f"#/notes/{note}",
+    )
+    eventually_equals(lambda: page.evaluate("location.hash"), "#/home")
+    phone.go("notes", "Notes")
+    named_note.wait_for()
+    phone.lock()
+    eventually(lambda: "Quetzal-marker" not in heap(phone), "no words are reachable while locked")

@@ -1,4 +1,5 @@
 // Invites a device: shows the link and its code, then who joins by it, then asks to admit.
+import { controllerWithin } from "./abort.js";
 import { element } from "./element.js";
 import { everySecond } from "./live.js";
 import { button, wordList } from "./parts.js";
@@ -43,9 +44,7 @@ export async function inviteDevice(context, inviting, words) {
         return false;
     }
     const shown = made;
-    const ended = new AbortController();
-    const end = () => ended.abort();
-    context.signal.addEventListener("abort", end, { once: true });
+    const ended = controllerWithin(context.signal);
     const title = words.question.title.replace("?", "");
     const isIn = await sheet(title, context.signal, (/** @type {(answer: boolean) => void} */ close) => {
         const body = element("div", { class: "settings-form" },
@@ -59,7 +58,7 @@ export async function inviteDevice(context, inviting, words) {
         });
         return [body];
     });
-    end();
+    ended.abort();
     if (isIn) context.toast(words.admitted);
     else await inviting.withdraw(shown.invitation).catch(() => {});
     return isIn === true;

@@ -1,5 +1,6 @@
 // One photo full screen: zoomed by two fingers or a double tap, the next one by a swipe or a key. A tap hides what is
 // over it, a swipe down closes it.
+import { controllerWithin } from "../../ui/abort.js";
 import { dismantle, element } from "../../ui/element.js";
 import { showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
@@ -30,9 +31,8 @@ export const describePhoto = (moment, index) => [...new Set([
  */
 export function viewMomentPhoto(context, moment, first, left) {
     const { photos } = moment;
-    const ended = new AbortController();
+    const ended = controllerWithin(context.signal);
     const { signal } = ended;
-    context.signal.addEventListener("abort", () => ended.abort(), { once: true, signal });
     let index = first;
     /** @type {string | null} */
     let url = null;

@@ -1,5 +1,6 @@
 // One moment: photos, words, time and place.
 import { dayOf } from "../../formats/moment-format.js";
+import { controllerWithin } from "../../ui/abort.js";
 import { element } from "../../ui/element.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -31,8 +32,6 @@ export async function detail(context, id) {
         const moment = await context.companion.moments.read(id);
         const { moments } = await context.companion.moments.list();
         const remarks = await remarksOf(context, moment);
-        // It was left meanwhile: nothing would drop the photos that it opens.
-        if (context.signal.aborted) return { title: "Moment", body: [] };
         const shown = new Detail(context, moment, moments, remarks);
         return { title: "Moment", back: moment.removed === undefined
             ? "moments"
@@ -88,7 +87,6 @@ class Detail {
         }, { signal });
         companion.addEventListener("outbox", () => this.#update(), { signal });
         signal.addEventListener("abort", () => {
-            this.#photosShown.abort();
             this.#versions = [];
             this.#moment = { ...this.#moment, title: "", words: "", mood: "", place: undefined };
         }, { once: true });
@@ -122,7 +120,7 @@ class Detail {
         this.element.classList.toggle("moment-detail-plain", photos.length === 0);
         if (key !== this.#photosKey) {
             this.#photosShown.abort();
-            this.#photosShown = new AbortController();
+            this.#photosShown = controllerWithin(this.#context.signal);
             this.#photosKey = key;
             this.#photos.replaceChildren(photos.length === 0
                 ? ""

@@ -1,4 +1,5 @@
 // The editor of a note, or its two versions, beside the list or over it.
+import { controllerWithin } from "../../ui/abort.js";
 import { element } from "../../ui/element.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -63,10 +64,8 @@ class Detail {
     /** @param {Note | null} note */
     #edit(note) {
         this.shown?.abort();
-        this.shown = new AbortController();
-        const { shown } = this;
-        this.#place.signal.addEventListener("abort", () => shown.abort(), { once: true, signal: shown.signal });
-        this.editor = new NoteEditor(this.#context, note, shown.signal, {
+        this.shown = controllerWithin(this.#place.signal);
+        this.editor = new NoteEditor(this.#context, note, this.shown.signal, {
             made: (made) => {
                 history.replaceState(history.state, "", `#/notes/${made.id}`);
                 this.#place.named(made.id);

@@ -1,4 +1,5 @@
 // Notes: a list, and an editor over it on a phone or beside it on a desktop.
+import { controllerWithin } from "../../ui/abort.js";
 import { element } from "../../ui/element.js";
 import { button, empty, iconButton } from "../../ui/parts.js";
 import { closeContent, isContentOpen, lockedContent } from "../../ui/content-lock.js";
@@ -53,8 +54,7 @@ async function alone(context, id) {
  */
 async function split(context, first) {
     const pane = element("div", { class: "notes-pane" });
-    let shown = new AbortController();
-    context.signal.addEventListener("abort", () => shown.abort(), { once: true });
+    let shown = controllerWithin(context.signal);
     const leave = () => {
         history.replaceState(history.state, "", "#/notes");
         show(null);
@@ -63,7 +63,7 @@ async function split(context, first) {
     const show = async (id) => {
         shown.abort();
         if (context.signal.aborted) return;
-        shown = new AbortController();
+        shown = controllerWithin(context.signal);
         const { signal } = shown;
         list.select(id);
         if (!id) {
