@@ -45,8 +45,8 @@ const maximumSide = 1 << 17;
 const isText = (value) => typeof value === "string";
 /** From 0001-01-02 to 9999-12-31: a year of four digits in every zone. */
 const times = { least: -62_135_510_400, most: 253_402_214_400 };
-/** @param {unknown} value */
-const isTime = (value) => typeof value === "number" && value >= times.least && value <= times.most;
+/** @param {unknown} value seconds since 1970 */
+export const isTime = (value) => typeof value === "number" && value >= times.least && value <= times.most;
 /** @param {any} value @param {number} least @param {number} most */
 const isWhole = (value, least, most) => Number.isSafeInteger(value) && value >= least && value <= most;
 /** @param {unknown} value */

@@ -1,6 +1,7 @@
 // The content of the records of remarks: comments on a moment and reactions to it. docs/formats.md, "Remarks".
 import { hex, isID, randomBytes, textOf, utf8 } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
+import { isTime } from "./moment-format.js";
 import { remarkTag } from "./remark-author.js";
 
 /** @typedef {"heart" | "laugh" | "wow" | "sad" | "thanks"} ReactionKind */
@@ -19,8 +20,6 @@ const maximumFrom = 64;
 /** A longer record is not opened. */
 const maximumSealed = 20_000;
 
-/** @param {unknown} value As of a moment. */
-const isTime = (value) => typeof value === "number" && value >= -62_135_510_400 && value <= 253_402_214_400;
 /** @param {unknown} value @param {number} most */
 const isText = (value, most) => typeof value === "string" && value.length <= most
     && /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(value);

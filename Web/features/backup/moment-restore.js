@@ -26,8 +26,8 @@ import { PhotoStaging } from "../../sync/photo-staging.js";
  * @typedef {{ by: string | null, content: import("../../formats/remark-format.js").Comment |
  *   import("../../formats/remark-format.js").Reaction }} KeptRemark
  * @typedef {{ created: string, reader: BackupReader, ring: KeyRing, moments: KeptMoment[], photos: Map<string, Place>,
- *   blobs: Map<string, Place>, remarks: KeptRemark[], dates: DateContent[], together: string | null, others: number
- *   }} MomentBackup
+ *   blobs: Map<string, Place>, remarks: Map<string, KeptRemark[]>, dates: DateContent[], together: string | null,
+ *   others: number }} MomentBackup
  */
 /**
  * `added`: not here. `changed`: older here than in the file. `kept`: newer here. `same`: as in the file.
@@ -86,8 +86,15 @@ export async function openMomentBackup(file, passphrase) {
         const content = readDate(await bodyOf(record, ring).catch(() => new Uint8Array()));
         return content ? [{ content, isTogether: record.id === record.vault }] : [];
     }))).flat();
-    const remarks = (await Promise.all(remarkRecords.map((record) => remarkOf(record, ring))))
-        .flatMap((one) => one ?? []);
+    /** @type {Map<string, KeptRemark[]>} by moment */
+    const remarks = new Map();
+    for (const remark of await Promise.all(remarkRecords.map((record) => remarkOf(record, ring)))) {
+        if (!remark) continue;
+        const { moment } = remark.content;
+        const own = remarks.get(moment);
+        if (own) own.push(remark);
+        else remarks.set(moment, [remark]);
+    }
     return {
         remarks,
         dates: dates.flatMap(({ content, isTogether }) => (isTogether ? [] : content)),
@@ -245,7 +252,7 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
  * @param {Moment} moment as it was restored
  */
 async function restoreRemarks(companion, backup, id, moment) {
-    const contents = backup.remarks.filter(({ content }) => content.moment === id).flatMap(({ by, content }) => (
+    const contents = (backup.remarks.get(id) ?? []).flatMap(({ by, content }) => (
         by === null ? [content] : content.kind === "comment" ? [{ ...content, from: content.from ?? by }] : []));
     if (contents.length === 0) return;
     await (await companion.moments.remarks()).add(moment, contents);

@@ -5,6 +5,7 @@ import { CompanionError } from "../../household/errors.js";
 import { dayOf, momentBody, photoHash, trashSeconds } from "../../formats/moment-format.js";
 import { stagedPhoto } from "../../sync/photo-staging.js";
 import { textMatcher } from "../../household/text-search.js";
+import { UnlockedIndex } from "./unlocked-index.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
 /** @typedef {import("./moment-index.js").MomentIndex} MomentIndex */
@@ -22,12 +23,8 @@ import { textMatcher } from "../../household/text-search.js";
  */
 
 export class Moments {
-    /** @type {Promise<MomentIndex> | null} */
-    #index = null;
-    /** @type {Set<string>} */
-    #stale = new Set();
-    /** @type {Promise<unknown>} */
-    #refreshing = Promise.resolve();
+    /** @type {UnlockedIndex<MomentIndex>} */
+    #index;
     /** @type {Promise<import("./remarks.js").Remarks> | null} */
     #remarks = null;
 
@@ -35,13 +32,14 @@ export class Moments {
     constructor(device, editor) {
         this.device = device;
         this.editor = editor;
+        this.#index = new UnlockedIndex(device, () => this.#build());
         device.events.addEventListener("changed", (event) => {
             for (const key of /** @type {CustomEvent<string[]>} */ (event).detail) {
-                if (key.startsWith("moments/")) this.#stale.add(key);
+                if (key.startsWith("moments/")) this.#index.changed(key);
                 // A missing key may have arrived.
                 if (key.startsWith("keys/")) {
-                    this.#index?.then(({ unreadable }) => unreadable.forEach((other) => this.#stale.add(other)))
-                        .catch(() => {});
+                    this.#index.current?.then(({ unreadable }) =>
+                        unreadable.forEach((other) => this.#index.changed(other))).catch(() => {});
                 }
             }
         });
@@ -56,38 +54,16 @@ export class Moments {
 
     forget() {
         this.#remarks?.then((remarks) => remarks.forget()).catch(() => {});
-        this.#index?.then((index) => index.forget()).catch(() => {});
-        this.#index = null;
-        this.#stale.clear();
-        this.#refreshing = Promise.resolve();
+        this.#index.forget();
     }
 
-    /** @returns {Promise<MomentIndex>} with all that was written by now */
-    async #ready() {
-        const { keys } = this.device;
-        if (!this.#index) {
-            this.#stale.clear();
-            const building = import("./moment-index.js").then(({ MomentIndex }) => MomentIndex.build(this.device));
-            this.#index = building;
-            building.then(async (index) => {
-                await this.purge();
-                await (await this.remarks()).sweep((id) => index.moment(id) !== undefined);
-            }).catch(() => {});
-            building.catch(() => {
-                if (this.#index === building) this.#index = null;
-            });
-        }
-        const index = await this.#index;
-        if (this.#stale.size > 0) {
-            const stale = [...this.#stale];
-            this.#stale.clear();
-            // Concurrent callers wait for it too.
-            this.#refreshing = this.#refreshing.catch(() => {})
-                .then(() => Promise.all(stale.map((key) => index.refresh(key))));
-        }
-        await this.#refreshing;
-        this.device.requireUnlocked(keys);
-        return index;
+    #build() {
+        const building = import("./moment-index.js").then(({ MomentIndex }) => MomentIndex.build(this.device));
+        building.then(async (index) => {
+            await this.purge();
+            await (await this.remarks()).sweep((id) => index.moment(id) !== undefined);
+        }).catch(() => {});
+        return building;
     }
 
     /**
@@ -100,7 +76,7 @@ export class Moments {
      * @returns {Promise<{ moments: Moment[], unreadable: number }>} `unreadable`: those that this device has no key for
      */
     async list({ search = "", mood, favourite, from, to, vault, trash = false } = {}) {
-        const index = await this.#ready();
+        const index = await this.#index.ready();
         const isFound = textMatcher(search);
         const moments = index.sorted.filter((moment) => {
             if ((moment.removed !== undefined) !== trash) return false;
@@ -120,7 +96,7 @@ export class Moments {
      * @returns {Promise<Moment>}
      */
     async read(id) {
-        const moment = (await this.#ready()).moment(id);
+        const moment = (await this.#index.ready()).moment(id);
         if (!moment) throw new CompanionError("notFound", "This moment no longer exists.");
         return moment;
     }
@@ -149,7 +125,7 @@ export class Moments {
      * @returns {Promise<{ moment: string, photo: import("../../formats/moment-format.js").MomentPhoto } | null>}
      */
     async holding(vault, digest) {
-        const index = await this.#ready();
+        const index = await this.#index.ready();
         const inVault = index.sorted.filter((moment) => moment.vault === vault);
         const epochs = new Set(inVault.flatMap(({ photos }) => photos.map(({ hash }) => hash.slice(0, 8))));
         /** @type {Set<string>} */
@@ -221,7 +197,7 @@ export class Moments {
     /** @param {Moment | null} moment @param {MomentContent} content @returns {Promise<Moment>} */
     async #write(moment, content) {
         const body = momentBody(content);
-        const index = await this.#ready();
+        const index = await this.#index.ready();
         return this.editor.exclusive(async (keys) => {
             const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys);
             const record = { ...(await keys.sealBody(name, body, replaces)), ancestors };
@@ -287,7 +263,7 @@ export class Moments {
      * @param {Moment} moment as it was read
      */
     async erase(moment) {
-        const index = await this.#ready();
+        const index = await this.#index.ready();
         await this.editor.exclusive(async (keys) => {
             const newest = (await this.device.stored("moments", moment.id)).record;
             // Another tab did it first.

@@ -3,6 +3,7 @@
 import { recordKey } from "../../formats/record-key.js";
 import { newRemarkID, remarkBody, shownName } from "../../formats/remark-format.js";
 import { RemarkIndex } from "./remark-index.js";
+import { UnlockedIndex } from "./unlocked-index.js";
 
 /** @typedef {import("./remark-index.js").Remark} Remark */
 /** @typedef {import("./remark-index.js").ReactionKind} ReactionKind */
@@ -14,57 +15,29 @@ import { RemarkIndex } from "./remark-index.js";
 const step = 64;
 
 export class Remarks {
-    /** @type {Promise<RemarkIndex> | null} */
-    #index = null;
-    /** @type {Set<string>} */
-    #stale = new Set();
-    /** @type {Promise<unknown>} */
-    #refreshing = Promise.resolve();
+    /** @type {UnlockedIndex<RemarkIndex>} */
+    #index;
 
     /** @param {DeviceSession} device @param {import("../../sync/record-editor.js").RecordEditor} editor */
     constructor(device, editor) {
         this.device = device;
         this.editor = editor;
+        this.#index = new UnlockedIndex(device, () => RemarkIndex.build(device));
         device.events.addEventListener("changed", (event) => {
             const { detail } = /** @type {CustomEvent<string[]>} */ (event);
-            for (const key of detail) if (key.startsWith("remarks/")) this.#stale.add(key);
+            for (const key of detail) if (key.startsWith("remarks/")) this.#index.changed(key);
             // A missing key may have arrived.
             if (detail.some((key) => key.startsWith("keys/"))) this.forget();
         });
     }
 
     forget() {
-        this.#index?.then((index) => index.forget()).catch(() => {});
-        this.#index = null;
-        this.#stale.clear();
-        this.#refreshing = Promise.resolve();
+        this.#index.forget();
     }
 
-    /**
-     * With all that was written by now. The first call after unlocking reads everything. Throws CompanionError
-     * `locked`.
-     */
-    async index() {
-        const { keys } = this.device;
-        if (!this.#index) {
-            this.#stale.clear();
-            const building = RemarkIndex.build(this.device);
-            this.#index = building;
-            building.catch(() => {
-                if (this.#index === building) this.#index = null;
-            });
-        }
-        const index = await this.#index;
-        if (this.#stale.size > 0) {
-            const stale = [...this.#stale];
-            this.#stale.clear();
-            // Concurrent callers wait for it too.
-            this.#refreshing = this.#refreshing.catch(() => {})
-                .then(() => Promise.all(stale.map((key) => index.refresh(key))));
-        }
-        await this.#refreshing;
-        this.device.requireUnlocked(keys);
-        return index;
+    /** As `UnlockedIndex.ready`. */
+    index() {
+        return this.#index.ready();
     }
 
     /** Whether its authors are the members of a shared vault. */
