@@ -1,3 +1,4 @@
+import FileLocking
 import Foundation
 
 /// A file that is written under a temporary name, and gets its own name only when it is complete and on disk.
@@ -54,34 +55,14 @@ final class NewFile: @unchecked Sendable {
     }
 }
 
-/// A file that is read in pieces.
-struct ReadableFile: Sendable {
-    let size: UInt64
-    private let handle: FileHandle
-
+extension ReadableFile {
+    /// A file that the command line names.
     /// - Throws: `CommandLineError`.
-    init(_ path: String) throws {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        var status = stat()
-        guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-            throw CommandLineError(
-                .usage, code: "not_readable", "\(path) can't be read (\(String(cString: strerror(errno)))).")
+    static func named(_ path: String) throws -> ReadableFile {
+        do {
+            return try ReadableFile(path)
+        } catch {
+            throw CommandLineError(.usage, code: error.code.rawValue, error.sentence)
         }
-        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw CommandLineError(.usage, code: "not_readable", "\(path) is not a file.")
-        }
-        size = UInt64(status.st_size)
-    }
-
-    /// Blocks.
-    func read(at offset: UInt64, count: Int) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let got = pread(handle.fileDescriptor, &bytes, count, off_t(offset))
-        guard got >= 0 else {
-            throw CommandLineError(
-                .refused, code: "failed", "The file can't be read (\(String(cString: strerror(errno)))).")
-        }
-        return Array(bytes.prefix(got))
     }
 }

@@ -9,6 +9,11 @@ struct SavedFile: BackupTarget {
     /// What failed, with the path and the system's reason.
     struct Failure: Error, CustomStringConvertible {
         let description: String
+
+        /// - Parameter path: what `errno` is about.
+        init(_ path: String) {
+            description = "\(path) can't be written: \(String(cString: strerror(errno)))."
+        }
     }
 
     private let path: String
@@ -66,13 +71,4 @@ struct SavedFile: BackupTarget {
     }
 
     func discard() async { await runBlocking { [draft] in _ = unlink(draft) } }
-}
-
-extension SavedFile.Failure {
-    /// - Parameters:
-    ///   - path: what `errno` is about.
-    ///   - verb: "written", "read".
-    init(_ path: String, _ verb: String = "written") {
-        description = "\(path) can't be \(verb): \(String(cString: strerror(errno)))."
-    }
 }

@@ -5,6 +5,7 @@ public struct FileLockingError: Error, Sendable, CustomStringConvertible {
     public enum Code: String, Sendable {
         case notFound = "not_found"
         case notAllowed = "not_allowed"
+        case notReadable = "not_readable"
         /// A link, a device, a file with several names, one that is in use: files that can't be locked.
         case unsupportedKind = "unsupported_kind"
         case alreadyExists = "already_exists"

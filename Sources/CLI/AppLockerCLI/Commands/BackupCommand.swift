@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlockingThread
 import ControlAPI
+import FileLocking
 import Foundation
 import LocalControl
 import SealedFormats
@@ -84,7 +85,7 @@ struct BackupCommand: AsyncParsableCommand {
 
         func run() async throws {
             let client = options.connection.patientClient
-            let source = try ReadableFile(file)
+            let source = try ReadableFile.named(file)
             try await runBlocking { try Self.check(source) }
             let own = try await passcodes.existing()
             let passphrase = passphrase ? try await passcodes.existing("Passphrase of the backup") : nil

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlockingThread
 import ControlAPI
+import FileLocking
 import Foundation
 import LocalControl
 import Pictures
@@ -54,7 +55,7 @@ extension MomentsCommand {
         private func work() async throws -> MomentReport {
             let words = self.words == "-" ? try await StandardInput.text(limit: 1 << 20) : self.words ?? ""
             // A wrong name among them is reported before the passcode prompt.
-            for path in photo { _ = try ReadableFile(path) }
+            for path in photo { _ = try ReadableFile.named(path) }
             let upload = PhotoUpload(client: client, vault: try await vault.id())
             let maker = PictureMaker.installed
             let progress = FileProgress("Adding", total: UInt64(photo.count), isShown: !output.json && !photo.isEmpty)

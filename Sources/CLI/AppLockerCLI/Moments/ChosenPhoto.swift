@@ -1,4 +1,5 @@
 import Crypto
+import FileLocking
 import Foundation
 import Pictures
 import SealedFormats
@@ -13,7 +14,7 @@ struct ChosenPhoto: Sendable {
     /// Blocks.
     /// - Throws: `CommandLineError` if the file can't be read or is too large.
     init(_ path: String) throws {
-        let file = try ReadableFile(path)
+        let file = try ReadableFile.named(path)
         guard file.size <= PhotoBody.maximumOriginal else {
             throw CommandLineError(
                 .usage, code: "too_large",

@@ -1,5 +1,6 @@
 import BlockingThread
 import ControlAPI
+import FileLocking
 import Foundation
 import LocalControl
 import Pictures
@@ -113,7 +114,7 @@ struct PhotoImport: Sendable {
     /// Nil if the file isn't a picture.
     /// - Throws: `CommandLineError`, also for a picture of a format that isn't supported.
     private static func found(_ path: String) throws -> Found? {
-        let start = try ReadableFile(path).read(at: 0, count: 16)
+        let start = try ReadableFile.named(path).read(at: 0, count: 16)
         guard PictureType(start) != nil else {
             guard let name = PictureType.unsupportedName(start) else { return nil }
             throw CommandLineError(
