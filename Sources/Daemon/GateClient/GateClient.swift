@@ -190,7 +190,11 @@ public final class GateClient: LaunchGatePort {
             if let app = app(token) { continuation.yield(.file(app: app, isPresent: isPresent, handle: handle)) }
         case .unguarded(let token, let count):
             if let app = app(token) { continuation.yield(.unguarded(app: app, count: Int(count))) }
-        case .instancesReached, .pong: break
+        case .pong(let number):
+            if let sequence = UInt32(exactly: number) {
+                state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume()
+            }
+        case .instancesReached: break
         }
         return true
     }
@@ -264,11 +268,13 @@ public final class GateClient: LaunchGatePort {
         keepKnownApps()
     }
 
-    public func synchronised() {
+    public func synchronised() async {
         guard send(.synchronised) else { return }
         state.withLock { $0.isSynchronised = true }
         authorizer.notifyFollower()
         keepKnownApps()
+        // The gate reads in order: when it answers, it has read the message before.
+        await sendAndWait { .ping(UInt64($0)) }
         whenSynchronised()
     }
 

@@ -333,7 +333,16 @@ extension World {
         var status = try await world.call(.status, as: StatusReport.self)
         #expect(status.protection == .gateAway)
         #expect(status.degraded.count == 2, "no gate, and no prompter: \(status.degraded)")
+        world.gate.hold()
         world.gate.connect(.weak(reason: "the kernel refused."))
+        for _ in await world.apps.policy.apps {
+            await eventually { world.gate.waitingChanges == 1 }
+            world.gate.applyOne()
+        }
+        await eventually { world.gate.actions.last == "synchronised" && world.gate.waitingChanges == 1 }
+        status = try await world.call(.status, as: StatusReport.self)
+        #expect(status.protection == .gateAway, "the gate denies launches until it has the whole list")
+        world.gate.release()
         await eventually { await world.apps.gateState != .away }
         _ = try await world.join()
         status = try await world.call(.status, as: StatusReport.self)

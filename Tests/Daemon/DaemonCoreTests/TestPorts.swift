@@ -210,6 +210,8 @@ final class RecordingGate: LaunchGatePort {
         for waiter in waiting { waiter.resume() }
     }
 
+    func applyOne() { state.withLock { $0.waiting.removeFirst() }.resume() }
+
     var waitingChanges: Int { state.withLock { $0.waiting.count } }
 
     private func applied() async {
@@ -251,7 +253,10 @@ final class RecordingGate: LaunchGatePort {
         state.withLock { $0.guarded[app] = nil }
     }
 
-    func synchronised() { note("synchronised") }
+    func synchronised() async {
+        note("synchronised")
+        await applied()
+    }
 
     func answer(_ launch: UInt64, allow: Bool) {
         state.withLock { state in

@@ -34,7 +34,10 @@ public actor AppService: Relockable {
     var changedHandles: [AppID: [Data: Bool]] = [:]
     /// The action for running instances whose grant ended while the gate was not connected.
     private var overdue: [AppID: InstanceAction] = [:]
-    private(set) var gateState = GateState.away
+    private var connectedGate = GateState.away
+    private var isGateSynchronised = false
+    /// Away until the gate has been sent every app: it denies their launches without a prompt.
+    var gateState: GateState { isGateSynchronised ? connectedGate : .away }
     private(set) var gateProcess: Int32?
     /// The gate ran in weak mode when it was last connected.
     private var wasWeak = false
@@ -161,7 +164,7 @@ public actor AppService: Relockable {
 
     /// Sends the gate the differences from the state that was last sent.
     func synchronizeGate() async {
-        guard gateState != .away else { return }
+        guard connectedGate != .away else { return }
         let now = time.now()
         for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
             guarded[id] = nil
@@ -192,9 +195,10 @@ public actor AppService: Relockable {
 
     private func synchronise(_ state: GateState, process: Int32?) async {
         // Each failed attempt to reach the gate reports `away` again.
-        guard state != .away || gateState != .away else { return }
-        if case .weak = gateState { wasWeak = true } else if case .held = gateState { wasWeak = false }
-        gateState = state
+        guard state != .away || connectedGate != .away else { return }
+        if case .weak = connectedGate { wasWeak = true } else if case .held = connectedGate { wasWeak = false }
+        connectedGate = state
+        isGateSynchronised = false
         gateProcess = process
         changes.mark()
         guarded = [:]
@@ -206,7 +210,9 @@ public actor AppService: Relockable {
         }
         configureGate()
         await synchronizeGate()
-        gate.synchronised()
+        await gate.synchronised()
+        isGateSynchronised = true
+        changes.mark()
         for (id, action) in overdue where guarded[id] == true { order(action, id) }
         overdue = [:]
         let sentence =
@@ -282,7 +288,7 @@ public actor AppService: Relockable {
     private func act(on ended: EndedGrant) {
         // An unused grant for one launch has started no instance.
         let action = ended.grant.scope == .thisLaunch ? .keep : ended.action
-        if gateState == .away {
+        if connectedGate == .away {
             overdue[ended.grant.app] = action
         } else {
             order(action, ended.grant.app)

@@ -75,8 +75,9 @@ public protocol LaunchGatePort: Sendable {
     func set(_ app: ResolvedApp, guarded: Bool) async
     func setGuarded(_ app: AppID, _ guarded: Bool) async
     func forget(_ app: AppID) async
-    /// Reports that every app has been sent.
-    func synchronised()
+    /// Reports that every app has been sent; returns when launches of these apps cause prompts (or the gate is not
+    /// connected).
+    func synchronised() async
     func answer(_ launch: UInt64, allow: Bool)
     func protect(process: Int32)
     func order(_ order: InstanceOrderKind, app: AppID)
