@@ -111,7 +111,8 @@ var targets: [Target] = []
 targets += module("Policy", in: .shared, tests: [])
 targets += module("HubAPI", in: .shared, tests: [])
 targets += module("ControlAPI", in: .shared, ["HubAPI"], tests: [])
-targets += module("DesktopModels", in: .shared, ["ControlAPI", "HubAPI", "Policy"], tests: ["ControlAPI", "HubAPI"])
+targets += module(
+    "DesktopModels", in: .shared, ["ControlAPI", "HubAPI", "Policy"], tests: ["ControlAPI", "HubAPI", "Policy"])
 targets += module("SealedFormats", in: .shared, ["HubAPI", crypto, cryptoExtras], tests: [])
 targets += module(
     "Household", in: .shared, ["ControlAPI", "HubAPI", "SealedFormats", crypto], tests: ["HubAPI", "SealedFormats"])

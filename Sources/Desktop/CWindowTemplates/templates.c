@@ -54,6 +54,9 @@ static const char recovery_view[] = {
 static const char row[] = {
 #embed "ui/row.ui"
     , 0};
+static const char schedule_times[] = {
+#embed "ui/schedule-times.ui"
+    , 0};
 static const char settings_page[] = {
 #embed "ui/settings-page.ui"
     , 0};
@@ -90,6 +93,7 @@ static const struct {
     {"passcode-dialog", passcode_dialog},
     {"recovery-view", recovery_view},
     {"row", row},
+    {"schedule-times", schedule_times},
     {"settings-page", settings_page},
     {"shortcuts", shortcuts},
     {"vault-lock", vault_lock},

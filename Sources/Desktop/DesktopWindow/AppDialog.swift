@@ -14,6 +14,7 @@ final class AppDialog {
     private let screen = AppDialog.template.make()
     private let model: AppsModel
     private let app: AppItem
+    private let schedule: ScheduleEditor
     private let categories: RowList<Membership>
     private var isUpdating = false
 
@@ -26,6 +27,7 @@ final class AppDialog {
         self.app = app
         self.model = model
         let id = app.id
+        schedule = ScheduleEditor(in: screen["times"])
         categories = RowList(screen["categories"]) { row, category in
             row.show(title: category.id)
             row.showButton(
@@ -63,7 +65,7 @@ final class AppDialog {
         screen["template"].setChoices(
             ["Own times"] + ScheduleDraft.templates.map(\.title),
             selected: (ScheduleDraft.templates.firstIndex { $0.draft == draft } ?? -1) + 1)
-        screen["times"].text = draft.times
+        schedule.times = draft.times.isEmpty ? [ScheduleDraft.usual] : draft.times
         screen["programs"].setRowSubtitle((app.listed?.executables ?? []).joined(separator: ", "))
         showTimes()
     }
@@ -72,6 +74,7 @@ final class AppDialog {
         let (id, model) = (app.id, model)
         Signals.connectChange(screen["schedule_kind"].raw, "notify::selected") { [unowned self] in showTimes() }
         Signals.connectChange(screen["template"].raw, "notify::selected") { [unowned self] in beginWithTemplate() }
+        Signals.connect(screen["add_times"].raw, "clicked") { [unowned self] in schedule.add(ScheduleDraft.usual) }
         Signals.connect(screen["save_schedule"].raw, "clicked") { [unowned self] in saveSchedule() }
         Signals.connect(screen["own_passcode"].raw, "changed") { [unowned self] in
             screen["set_passcode"].setSensitive(PasscodeStrength(screen["own_passcode"].text).isAccepted)
@@ -117,6 +120,7 @@ final class AppDialog {
     private func showTimes() {
         let kind = ScheduleDraft.Kind(rawValue: screen["schedule_kind"].selectedChoice) ?? .always
         screen["times"].setVisible(kind != .always)
+        screen["add_times"].setVisible(kind != .always)
         screen["template"].setVisible(kind != .always)
         showProblem("")
     }
@@ -125,7 +129,7 @@ final class AppDialog {
         let number = screen["template"].selectedChoice - 1
         guard ScheduleDraft.templates.indices.contains(number) else { return }
         let draft = ScheduleDraft.templates[number].draft
-        screen["times"].text = draft.times
+        schedule.times = draft.times
         adw_combo_row_set_selected(screen["schedule_kind"].cast(to: AdwComboRow.self), guint(draft.kind.rawValue))
     }
 
@@ -133,7 +137,7 @@ final class AppDialog {
         let kind = ScheduleDraft.Kind(rawValue: screen["schedule_kind"].selectedChoice) ?? .always
         let (id, model) = (app.id, model)
         do throws(PolicyError) {
-            let text = try ScheduleDraft(kind: kind, times: screen["times"].text).text()
+            let text = try ScheduleDraft(kind: kind, times: schedule.times).text()
             showProblem("")
             Task { await model.change(id, ChangeAppRequest(schedule: text)) }
         } catch {

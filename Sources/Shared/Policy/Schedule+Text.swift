@@ -114,8 +114,8 @@ extension Schedule.Window: CustomStringConvertible {
 
 extension Weekday {
     /// "monday"
-    var longName: String { String(describing: self) }
+    public var longName: String { String(describing: self) }
 
     /// "mon"
-    var shortName: String { String(longName.prefix(3)) }
+    public var shortName: String { String(longName.prefix(3)) }
 }

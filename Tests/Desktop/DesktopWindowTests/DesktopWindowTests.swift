@@ -75,6 +75,33 @@ struct DesktopWindowTests {
         }
     }
 
+    @Test(.requires(.program("gnome-calculator"))) func aScheduleIsMadeOfDaysAndTimes() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+2")
+        try await session.press("Lock Calculator", role: "push button")
+        try await session.enterPasscode()
+        try await session.awaitWords("Calculator is locked.")
+        try await session.press(keys: "ctrl+f", "Tab", "Return")
+        try await session.awaitWords("Always locked")
+        try await session.photograph("schedule-none")
+        try await session.press(keys: "space", "Down", "Return")
+        try await session.awaitWords("Add Times")
+        for day in ["Tuesday", "Saturday"] { try await session.press(day) }
+        try await session.fill("From", "26:00")
+        try await session.press("Save Schedule")
+        try await session.awaitWords("\"26:00\" is not a time of day")
+        try await session.photograph("schedule-refused")
+        #expect(try await session.client.call(\.listApps).apps.map(\.schedule) == [nil])
+        try await session.fill("From", "22:00")
+        try await session.fill("Until", "07:00")
+        try await session.press("Save Schedule")
+        try await session.awaiting("it is stored") {
+            try await session.client.call(\.listApps).apps.map(\.schedule) == ["block mon,wed-sat 22:00-07:00"]
+        }
+        try await session.photograph("schedule")
+    }
+
     @Test(.requires(.program("gnome-calculator"))) func theFirstRunIsDoneByKeyboard() async throws {
         let session = try await WindowSession(isSetUp: false)
         try await session.startWindow()

@@ -1,5 +1,6 @@
 import ControlAPI
 import DesktopModels
+import Policy
 import Synchronization
 import TestSupport
 import Testing
@@ -125,13 +126,36 @@ struct ScheduleDraftTests {
 
     @Test func noScheduleIsAlwaysLocked() throws {
         #expect(ScheduleDraft(text: nil).kind == .always)
-        #expect(try ScheduleDraft(kind: .always, times: "what?").text() == "")
+        #expect(try ScheduleDraft(kind: .always, times: [ScheduleDraft.usual]).text() == "")
+        #expect(try ScheduleDraft(kind: .allow).text() == "", "without times nothing is unlocked")
     }
 
-    @Test func whatCannotBeReadIsRefusedWithASentence() {
-        for times in ["", "22:00", "noday 10:00-11:00", "mon 25:00-26:00"] {
-            #expect(throws: (any Error).self) { try ScheduleDraft(kind: .block, times: times).text() }
+    @Test(
+        arguments: [
+            ([], "22:00", "07:00", "at least one day"), ([.monday], "", "07:00", "not a time of day"),
+            ([.monday], "", "", "not a time of day"),
+            ([.monday], "25:00", "07:00", "\"25:00\" is not a time of day"),
+            ([.monday], "noon", "8", "is not a time of day"),
+            ([.monday], "22:00-23:00", "07:00", "not a time range"),
+            ([.monday], "22:00", "07:00, sun 10:00-11:00", "is not a time range"),
+        ] as [(Set<Weekday>, String, String, String)])
+    func whatCannotBeReadIsRefusedWithASentence(days: Set<Weekday>, start: String, end: String, words: String) {
+        let times = ScheduleDraft.Times(days: days, start: start, end: end)
+        let error = #expect(throws: PolicyError.self) {
+            try ScheduleDraft(kind: .block, times: [ScheduleDraft.usual, times]).text()
         }
+        #expect(error?.sentence.contains(words) == true, "\(error.debugDescription)")
+    }
+
+    @Test func daysAndTimesAreChosenWithoutKnowingTheTextForm() throws {
+        var draft = ScheduleDraft(text: "block mon-thu,sun 20:00-07:00")
+        #expect(
+            draft.times == [
+                .init(days: [.monday, .tuesday, .wednesday, .thursday, .sunday], start: "20:00", end: "07:00")
+            ])
+        draft.times.append(.init(days: [.saturday], start: " 9:05 ", end: "24:00"))
+        draft.times.append(.init(days: [.sunday], start: "7", end: "8:30"))
+        #expect(try draft.text() == "block mon-thu,sun 20:00-07:00, sat 09:05-00:00, sun 07:00-08:30")
     }
 
     @Test func eachTemplateCanBeSaved() throws {
