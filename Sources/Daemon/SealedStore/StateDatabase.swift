@@ -192,13 +192,17 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         return rows.reversed()
     }
 
+    private static let counts = """
+        SUM(kind = 'launch_asked') AS asked, SUM(kind = 'launch_allowed') AS allowed,
+        SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong
+        """
+
     public func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] {
         try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT app, SUM(kind = 'launch_asked') AS asked, SUM(kind = 'launch_allowed') AS allowed,
-                        SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong
+                    SELECT app, \(Self.counts)
                     FROM activity WHERE app IS NOT NULL AND time >= ? AND (? IS NULL OR user = ?)
                     GROUP BY app ORDER BY app
                     """, arguments: [time, user, user]
@@ -206,6 +210,25 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                 guard let app: String = row.any("app") else { return nil }
                 return AppStatistics(
                     app: app, name: app, asked: row["asked"], allowed: row["allowed"], denied: row["denied"],
+                    wrongPasscodes: row["wrong"])
+            }
+        }
+    }
+
+    public func statisticsByDay(since time: Double, user: UInt32?) async throws -> [DayStatistics] {
+        try await pool.read { database in
+            // A day is nil for a time that no calendar has.
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT date(time, 'unixepoch', 'localtime') AS day, \(Self.counts)
+                    FROM activity WHERE kind IN ('launch_asked', 'launch_allowed', 'launch_denied', 'passcode_wrong')
+                        AND time >= ? AND (? IS NULL OR user = ?)
+                    GROUP BY day HAVING day IS NOT NULL ORDER BY day
+                    """, arguments: [time, user, user]
+            ).map { row in
+                DayStatistics(
+                    day: row["day"], asked: row["asked"], allowed: row["allowed"], denied: row["denied"],
                     wrongPasscodes: row["wrong"])
             }
         }

@@ -30,6 +30,11 @@ final class ActivityPage: Page {
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
             model.filter.search = screen["search"].text
         }
+        screen["chart_choice"].setDropDownChoices(ActivityChart.allCases.map(\.title), selected: 0)
+        Signals.connectChange(screen["chart_choice"].raw, "notify::selected") { [unowned self] in
+            guard let chart = ActivityChart(rawValue: screen["chart_choice"].selectedDropDown) else { return }
+            Task { await model.choose(chart) }
+        }
         screen["group"].setDropDownChoices(EventGroup.allCases.map(\.title), selected: 0)
         for name in ["group", "app", "person", "day"] {
             Signals.connectChange(screen[name].raw, "notify::selected") { [unowned self] in choose() }
@@ -92,7 +97,8 @@ final class ActivityPage: Page {
     }
 
     private func show(_ bars: [ActivityBar]) {
-        screen["chart_group"].setVisible(!bars.isEmpty)
+        screen["chart"].setVisible(!bars.isEmpty)
+        screen["no_launches"].setVisible(bars.isEmpty)
         guard bars != shownBars else { return }
         shownBars = bars
         let chart = screen["chart"]

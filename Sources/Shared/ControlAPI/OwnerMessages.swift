@@ -212,11 +212,31 @@ public struct StatisticsQuery: ControlQuery {
     public init(days: Int) { self.days = days }
 }
 
+/// The counts of one local day of the computer.
+public struct DayStatistics: Codable, Equatable, Sendable {
+    /// "2024-05-17".
+    public var day: String
+    public var asked: Int
+    public var allowed: Int
+    public var denied: Int
+    public var wrongPasscodes: Int
+    public init(day: String, asked: Int, allowed: Int, denied: Int, wrongPasscodes: Int) {
+        self.day = day
+        self.asked = asked
+        self.allowed = allowed
+        self.denied = denied
+        self.wrongPasscodes = wrongPasscodes
+    }
+}
+
 public struct StatisticsReport: Codable, Equatable, Sendable {
     public var days: Int
     public var apps: [AppStatistics]
-    public init(days: Int, apps: [AppStatistics]) {
+    /// Days with such events, the oldest first. The first is not whole: the counts begin at this time of that day.
+    public var byDay: [DayStatistics]
+    public init(days: Int, apps: [AppStatistics], byDay: [DayStatistics]) {
         self.days = days
         self.apps = apps
+        self.byDay = byDay
     }
 }

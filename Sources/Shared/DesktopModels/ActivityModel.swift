@@ -15,15 +15,6 @@ public struct ActivityItem: Equatable, Sendable, Identifiable {
     public var isWarning: Bool
 }
 
-/// One bar of the chart.
-public struct ActivityBar: Equatable, Sendable {
-    public var name: String
-    /// "12 launches, 2 denied, 1 wrong passcode".
-    public var detail: String
-    /// 0 to 1, of the largest.
-    public var fraction: Double
-}
-
 /// An entry of a filter: what it shows, and what it chooses.
 public struct FilterChoice<Value: Equatable & Sendable>: Equatable, Sendable {
     public var title: String
@@ -45,6 +36,7 @@ public final class ActivityModel {
     public private(set) var users: [FilterChoice<UInt32>] = []
     public private(set) var days: [FilterChoice<LocalDay>] = []
     public private(set) var bars: [ActivityBar] = []
+    public private(set) var chart = ActivityChart.app
     /// What the last verification found; empty before.
     public private(set) var verification = ""
     public private(set) var isWhole = true
@@ -69,17 +61,33 @@ public final class ActivityModel {
         self.userName = userName
     }
 
-    /// Reads the log and the counts of the last 30 days: with an open session everybody's, else those that AppLocker shows
-    /// this user.
+    /// Reads the log and the counts of the chart: with an open session everybody's, else those that AppLocker shows this
+    /// user.
     public func load() async {
         await context.attempt {
             let token = context.session.token
             let installed = try await context.control.call(\.listApps).apps
             names = Dictionary(installed.map { ($0.id, $0.name) }) { $1 }
             let list = try await context.control.call(\.log, query: LogQuery(limit: Self.limit), token: token)
-            let report = try await context.control.call(\.statistics, query: StatisticsQuery(days: 30), token: token)
-            adopt(list.events, report)
+            events = list.events
+            updateChoices()
+            show()
+            try await readBars()
         }
+    }
+
+    public func choose(_ chart: ActivityChart) async {
+        guard chart != self.chart else { return }
+        self.chart = chart
+        await context.attempt { try await readBars() }
+    }
+
+    private func readBars() async throws {
+        let chart = chart
+        let report = try await context.control.call(
+            \.statistics, query: StatisticsQuery(days: chart.days), token: context.session.token)
+        // Another one may have been chosen meanwhile.
+        if chart == self.chart { bars = chart.bars(report, today: context.time.day(context.time.wallClock())) }
     }
 
     /// Reads what is new; errors are shown by the overview.
@@ -110,24 +118,6 @@ public final class ActivityModel {
             isWhole = result.isWhole
             verification = result.sentence
         }
-    }
-
-    private func adopt(_ events: [EventReport], _ report: StatisticsReport) {
-        self.events = events
-        updateChoices()
-        show()
-        let most = Double(report.apps.map(\.asked).max() ?? 0)
-        bars = report.apps.sorted { $0.asked > $1.asked }.prefix(8).map { app in
-            ActivityBar(
-                name: app.name, detail: Self.detail(app), fraction: most > 0 ? Double(app.asked) / most : 0)
-        }
-    }
-
-    private static func detail(_ app: AppStatistics) -> String {
-        var parts = [SpokenDuration.count(app.asked, "launch", plural: "launches")]
-        if app.denied > 0 { parts.append("\(app.denied) denied") }
-        if app.wrongPasscodes > 0 { parts.append(SpokenDuration.count(app.wrongPasscodes, "wrong passcode")) }
-        return parts.joined(separator: ", ")
     }
 
     private func updateChoices() {

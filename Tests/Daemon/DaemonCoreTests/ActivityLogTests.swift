@@ -33,6 +33,7 @@ private actor SlowLog: ActivityStore {
 
     func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport] { [] }
     func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] { [] }
+    func statisticsByDay(since time: Double, user: UInt32?) async throws -> [DayStatistics] { [] }
     func verifyLog(known: AuditChain.Head?) async throws -> LogVerification { throw Full() }
 }
 

@@ -89,6 +89,7 @@ private actor HeldStore: ActivityStore {
     func append(_ events: [ActivityEvent]) async throws {}
     func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport] { [] }
     func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] { [] }
+    func statisticsByDay(since time: Double, user: UInt32?) async throws -> [DayStatistics] { [] }
 
     func verifyLog(known: AuditChain.Head?) async throws -> LogVerification {
         waiting += 1

@@ -133,10 +133,10 @@ extension StateDatabase {
     // MARK: The log
 
     private static func event(
-        _ kind: ActivityEvent.Kind, _ app: String? = nil, time: Double = 0
+        _ kind: ActivityEvent.Kind, _ app: String? = nil, user: UInt32? = .max, time: Double = 0
     ) -> ActivityEvent {
         ActivityEvent(
-            time: time, kind: kind, app: app.flatMap { AppID(rawValue: $0) }, user: .max, process: .max, path: "/p",
+            time: time, kind: kind, app: app.flatMap { AppID(rawValue: $0) }, user: user, process: .max, path: "/p",
             reason: "r", sentence: "S.")
     }
 
@@ -177,5 +177,33 @@ extension StateDatabase {
                 AppStatistics(app: "a", name: "a", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 0),
                 AppStatistics(app: "b", name: "b", asked: 0, allowed: 0, denied: 1, wrongPasscodes: 1),
             ])
+    }
+
+    @Test func statisticsCountByLocalDay() async throws {
+        let database = try StateDatabase(path: path)
+        // A day apart: on different days wherever this runs.
+        let (first, second) = (1_800_000_000.0, 1_800_086_400.0)
+        try await database.append([
+            Self.event(.launchAsked, "a", user: 1, time: first - 86_400),
+            Self.event(.launchAsked, "a", user: 1, time: first), Self.event(.launchDenied, "a", user: 2, time: first),
+            Self.event(.passcodeWrong, user: 1, time: second), Self.event(.locked, user: 1, time: second),
+            Self.event(.launchAllowed, "b", user: 1, time: second), Self.event(.launchAsked, "a", time: 1e15),
+        ])
+        let days = [first, second].map { Self.localDay($0) }
+        #expect(
+            try await database.statisticsByDay(since: first, user: nil) == [
+                DayStatistics(day: days[0], asked: 1, allowed: 0, denied: 1, wrongPasscodes: 0),
+                DayStatistics(day: days[1], asked: 0, allowed: 1, denied: 0, wrongPasscodes: 1),
+            ])
+        #expect(
+            try await database.statisticsByDay(since: first, user: 2) == [
+                DayStatistics(day: days[0], asked: 0, allowed: 0, denied: 1, wrongPasscodes: 0)
+            ])
+    }
+
+    private static func localDay(_ time: Double) -> String {
+        var (seconds, parts) = (time_t(time), tm())
+        localtime_r(&seconds, &parts)
+        return Date(timeIntervalSince1970: time + Double(parts.tm_gmtoff)).ISO8601Format().prefix(10).description
     }
 }

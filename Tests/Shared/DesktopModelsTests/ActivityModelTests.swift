@@ -21,6 +21,11 @@ struct ActivityModelTests {
                     AppStatistics(app: "m", name: "Mail", asked: 2, allowed: 2, denied: 0, wrongPasscodes: 0),
                     AppStatistics(
                         app: "firefox", name: "Firefox", asked: 4, allowed: 1, denied: 3, wrongPasscodes: 1),
+                ],
+                byDay: [
+                    day("2025-12-31", asked: 8), day("2026-01-20", asked: 1), day("2026-01-26", asked: 2, denied: 1),
+                    day("2026-01-31", asked: 4, wrongPasscodes: 2), day("2026-02-01", asked: 99),
+                    day("never", asked: 99),
                 ])
         }
     }
@@ -111,6 +116,38 @@ struct ActivityModelTests {
         #expect(model.bars[0].detail == "4 launches, 3 denied, 1 wrong passcode")
     }
 
+    @Test func theChartComparesDaysWeeksOrMonths() async throws {
+        await load(sample)
+        await model.choose(.day)
+        #expect(model.bars.map(\.name).first == "Today" && model.bars.map(\.name).dropFirst().first == "Yesterday")
+        #expect(model.bars.last.map { [$0.name, $0.detail] } == ["2026-01-20", "1 launch"])
+        #expect(model.bars.last?.fraction == 0.25)
+        #expect(model.bars.count == 12, "also the days without launches between")
+        #expect(model.bars[0].detail == "4 launches, 2 wrong passcodes" && model.bars[1].detail == "0 launches")
+
+        await model.choose(.week)
+        #expect(
+            model.bars.map(\.name) == [
+                "This week", "Week of 2026-01-19", "Week of 2026-01-12", "Week of 2026-01-05",
+                "Week of 2025-12-29",
+            ])
+        #expect(model.bars[0].detail == "6 launches, 1 denied, 2 wrong passcodes" && model.bars[0].fraction == 0.75)
+
+        await model.choose(.month)
+        #expect(model.bars.map(\.name) == ["January 2026", "December 2025"])
+        #expect(model.bars.map(\.fraction) == [0.875, 1])
+        #expect(control.requests(.statistics).map { $0.query["days"] } == ["30", "15", "64", "400"])
+    }
+
+    @Test func withoutLaunchesThereAreNoBars() async {
+        control.on(\.statistics) { _ in StatisticsReport(days: 30, apps: [], byDay: []) }
+        await load(sample)
+        for chart in ActivityChart.allCases {
+            await model.choose(chart)
+            #expect(model.bars.isEmpty)
+        }
+    }
+
     @Test func aBrokenLogIsShownAsBroken() async {
         await load(sample)
         control.on(\.verifyLog) { request in
@@ -128,4 +165,8 @@ struct ActivityModelTests {
     func anAbsurdTimeIsShownAsUnknown(time: Double) {
         #expect(context.time.text(time) == "?")
     }
+}
+
+private func day(_ day: String, asked: Int, denied: Int = 0, wrongPasscodes: Int = 0) -> DayStatistics {
+    DayStatistics(day: day, asked: asked, allowed: 0, denied: denied, wrongPasscodes: wrongPasscodes)
 }

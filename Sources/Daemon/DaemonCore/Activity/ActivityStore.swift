@@ -10,6 +10,8 @@ public protocol ActivityStore: Sendable {
     func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport]
     /// - Parameter user: of whose events; nil for all.
     func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics]
+    /// The same events by local day, also those of no app; the oldest day first.
+    func statisticsByDay(since time: Double, user: UInt32?) async throws -> [DayStatistics]
     /// Verifies the whole hash chain without blocking other readers.
     /// - Parameter known: a head that was noted earlier; the log has to contain it.
     /// - Throws: `CancellationError` where the task is cancelled.

@@ -17,14 +17,16 @@ extension ControlRequestHandler {
         table.answer(\.statistics) { request in
             let reach = try await reachesEverybody(request.untyped)
             let query = try request.query
-            var statistics = try await activity.statistics(
-                since: time.wallClock() - Double(query.days) * 86_400,
-                user: try shownUser(to: request.peer, all: query.all, reach))
+            let since = time.wallClock() - Double(query.days) * 86_400
+            let user = try shownUser(to: request.peer, all: query.all, reach)
+            var statistics = try await activity.statistics(since: since, user: user)
             for index in statistics.indices {
                 guard let id = AppID(rawValue: statistics[index].app) else { continue }
                 statistics[index].name = await apps.name(of: id)
             }
-            return StatisticsReport(days: query.days, apps: statistics)
+            return StatisticsReport(
+                days: query.days, apps: statistics,
+                byDay: try await activity.statisticsByDay(since: since, user: user))
         }
         table.answer(\.verifyLog) { request in
             guard try await reachesEverybody(request.untyped) else {

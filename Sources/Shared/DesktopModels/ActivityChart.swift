@@ -1,0 +1,122 @@
+import ControlAPI
+
+/// One bar of a chart.
+public struct ActivityBar: Equatable, Sendable {
+    public var name: String
+    /// "12 launches, 2 denied, 1 wrong passcode".
+    public var detail: String
+    /// 0 to 1, of the largest.
+    public var fraction: Double
+}
+
+/// What the bars of a chart compare.
+public enum ActivityChart: Int, CaseIterable, Sendable {
+    case app, day, week, month
+
+    public var title: String {
+        switch self {
+        case .app: "By app, the last 30 days"
+        case .day: "By day"
+        case .week: "By week"
+        case .month: "By month"
+        }
+    }
+
+    /// How many days of counts are read: some more than the bars show, because the first is not whole.
+    var days: Int {
+        switch self {
+        case .app: 30
+        case .day: 15
+        case .week: 64
+        case .month: 400
+        }
+    }
+
+    /// The most bars that are shown.
+    private var limit: Int {
+        switch self {
+        case .app, .week: 8
+        case .day: 14
+        case .month: 12
+        }
+    }
+
+    /// Apps with the most launches first; of days, weeks and months the newest. Those before the first launch are left out.
+    func bars(_ report: StatisticsReport, today: LocalDay?) -> [ActivityBar] {
+        guard self != .app else {
+            return Self.bars(
+                report.apps.sorted { $0.asked > $1.asked }.prefix(limit).map {
+                    ($0.name, Counts(asked: $0.asked, denied: $0.denied, wrongPasscodes: $0.wrongPasscodes))
+                })
+        }
+        guard let today else { return [] }
+        var counts: [Period: Counts] = [:]
+        for day in report.byDay {
+            guard let date = LocalDay(day.day), date <= today else { continue }
+            counts[period(date), default: Counts()].add(day)
+        }
+        let periods = Array(
+            sequence(first: period(today)) { previous($0) }.prefix(limit))
+        guard let first = periods.lastIndex(where: { counts[$0] != nil }) else { return [] }
+        return Self.bars(periods[...first].map { (name($0, today: today), counts[$0] ?? Counts()) })
+    }
+
+    private struct Counts {
+        var asked = 0
+        var denied = 0
+        var wrongPasscodes = 0
+
+        mutating func add(_ day: DayStatistics) {
+            asked += day.asked
+            denied += day.denied
+            wrongPasscodes += day.wrongPasscodes
+        }
+
+        var detail: String {
+            var parts = [SpokenDuration.count(asked, "launch", plural: "launches")]
+            if denied > 0 { parts.append("\(denied) denied") }
+            if wrongPasscodes > 0 { parts.append(SpokenDuration.count(wrongPasscodes, "wrong passcode")) }
+            return parts.joined(separator: ", ")
+        }
+    }
+
+    private static func bars(_ counts: [(name: String, counts: Counts)]) -> [ActivityBar] {
+        let most = Double(counts.map(\.counts.asked).max() ?? 0)
+        return counts.map { name, counts in
+            ActivityBar(name: name, detail: counts.detail, fraction: most > 0 ? Double(counts.asked) / most : 0)
+        }
+    }
+
+    // MARK: Days, weeks and months
+
+    /// The number of its first day since 1970, or of a month since the year 0.
+    private typealias Period = Int
+
+    private func period(_ day: LocalDay) -> Period {
+        switch self {
+        case .app, .day: day.daysSince1970
+        // 1970-01-01 was a Thursday; weeks begin on Monday.
+        case .week: day.daysSince1970 - (((day.daysSince1970 + 3) % 7) + 7) % 7
+        case .month: day.year * 12 + day.month - 1
+        }
+    }
+
+    private func previous(_ period: Period) -> Period { self == .week ? period - 7 : period - 1 }
+
+    private func name(_ period: Period, today: LocalDay) -> String {
+        switch self {
+        case .month:
+            return "\(Self.months[period % 12]) \(period / 12)"
+        case .app, .day, .week:
+            let date = LocalDay(date: Double(period) * 86_400, offset: 0).text
+            guard self == .day else { return period == self.period(today) ? "This week" : "Week of \(date)" }
+            let age = today.daysSince1970 - period
+            return age == 0 ? "Today" : age == 1 ? "Yesterday" : date
+        }
+    }
+
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+}
