@@ -13,6 +13,7 @@ final class OverviewPage: Page {
     private let grants = GrantChoice.all(defaultSeconds: 300)
     private let problems: RowList<ProblemItem>
     private let openApps: RowList<OpenApp>
+    private let waiting: RowList<WaitingLaunch>
 
     var widget: Widget { screen.widget }
 
@@ -35,6 +36,12 @@ final class OverviewPage: Page {
             row.showIcon(app.icon)
             row.showButton(app.canLock ? "Lock" : nil, accessible: "Lock \(app.name)")
             row.onButton = { Task { await model.lock(app.id) } }
+        }
+        waiting = RowList(screen["waiting"]) { row, launch in
+            row.show(title: launch.name, subtitle: launch.detail)
+            row.showIcon(launch.icon)
+            row.showButton("Deny", accessible: "Deny \(launch.name)")
+            row.onButton = { Task { await model.deny(launch.id) } }
         }
         Signals.connect(screen["lock_all"].raw, "clicked") { Task { await model.lockAll() } }
         Signals.connect(screen["remedy"].raw, "clicked") {
@@ -67,7 +74,9 @@ final class OverviewPage: Page {
         }
         screen["actions"].setVisible(model.isSetUp == true && model.hasLockedApps)
         screen["waiting_group"].setVisible(!model.waiting.isEmpty)
-        screen["waiting"].setRowTitle(model.waiting)
+        screen["waiting_group"].setGroupDescription(model.waiting)
+        screen["waiting"].setVisible(!model.waitingLaunches.isEmpty)
+        waiting.update(model.waitingLaunches)
         screen["problems_group"].setVisible(!model.problems.isEmpty)
         problems.update(model.problems.map { ProblemItem(problem: $0) })
         screen["open_group"].setVisible(!model.openApps.isEmpty)

@@ -21,6 +21,10 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         adw_preferences_row_set_title(row, ShownLine.plain(title))
     }
 
+    func setGroupDescription(_ text: String) {
+        adw_preferences_group_set_description(cast(to: AdwPreferencesGroup.self), text)
+    }
+
     func setRowSubtitle(_ subtitle: String) {
         adw_preferences_row_set_use_markup(cast(to: AdwPreferencesRow.self), 0)
         adw_action_row_set_subtitle(cast(to: AdwActionRow.self), ShownLine.plain(subtitle))

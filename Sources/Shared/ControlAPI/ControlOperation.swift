@@ -55,6 +55,7 @@ public struct ControlOperations: Sendable {
 
     public let registerDesktop = ControlOperation<RegisterDesktopRequest, DoneReport>(.registerDesktop)
     public let answerPrompt = ControlOperation<PromptAnswerRequest, PromptAnswer>(.answerPrompt)
+    public let waitingPrompts = ControlOperation<NoInput, PromptList>(.waitingPrompts)
     public let cancelPrompt = ControlOperation<NoInput, DoneReport>(.cancelPrompt)
     public let reportIdle = ControlOperation<IdleReport, DoneReport>(.reportIdle)
 

@@ -26,6 +26,7 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case log = "GET /v1/log"
     case statistics = "GET /v1/statistics"
     case prompts = "GET /v1/prompts"
+    case waitingPrompts = "GET /v1/prompts/waiting"
     case registerDesktop = "POST /v1/prompts/desktop"
     case answerPrompt = "POST /v1/prompts/{prompt}/answer"
     case cancelPrompt = "POST /v1/prompts/{prompt}/cancel"

@@ -63,6 +63,12 @@ public struct PromptReport: Codable, Equatable, Sendable {
     }
 }
 
+/// `GET /v1/prompts/waiting`: the prompts that the caller's user may answer now, the first to end first.
+public struct PromptList: Codable, Equatable, Sendable {
+    public var prompts: [PromptReport]
+    public init(prompts: [PromptReport]) { self.prompts = prompts }
+}
+
 /// `POST /v1/prompts/desktop`: processes of the caller's own user that draw the desktop (the compositor or window
 /// manager, panels, the display server). What they start is never held, but denied and started again.
 public struct RegisterDesktopRequest: Codable, Sendable {

@@ -52,6 +52,23 @@ public struct OpenApp: Equatable, Sendable, Identifiable {
     public var canLock: Bool
 }
 
+/// A launch that waits for this user's answer.
+public struct WaitingLaunch: Equatable, Sendable, Identifiable {
+    public var id: String
+    public var name: String
+    public var icon: String?
+    /// "Started by bash. Denied in 35 seconds without an answer."
+    public var detail: String
+
+    init(_ prompt: PromptReport) {
+        id = prompt.prompt
+        name = prompt.name
+        icon = prompt.icon
+        let end = "Denied in \(SpokenDuration.text(seconds: prompt.expiresInSeconds)) without an answer."
+        detail = [prompt.parentName.map { "Started by \($0)." }, end].compactMap { $0 }.joined(separator: " ")
+    }
+}
+
 /// The state of the protection, and what is open.
 @MainActor @Observable
 public final class OverviewModel {
@@ -61,6 +78,7 @@ public final class OverviewModel {
     public private(set) var openApps: [OpenApp] = []
     /// Empty while no launch waits.
     public private(set) var waiting = ""
+    public private(set) var waitingLaunches: [WaitingLaunch] = []
     /// Nil until the daemon has answered once.
     public private(set) var isSetUp: Bool?
     public private(set) var hasLockedApps = false
@@ -74,13 +92,17 @@ public final class OverviewModel {
         do {
             let status = try await context.control.call(\.status)
             let apps = try await context.control.call(\.listApps).apps
+            let prompts =
+                status.waitingLaunches > 0 ? try await context.control.call(\.waitingPrompts).prompts : []
             show(status, apps)
+            update(\.waitingLaunches, prompts.map(WaitingLaunch.init))
         } catch is CancellationError {
         } catch {
             update(\.summary, Self.unreachable(error))
             update(\.problems, [])
             update(\.openApps, [])
             update(\.waiting, "")
+            update(\.waitingLaunches, [])
         }
     }
 
@@ -107,6 +129,12 @@ public final class OverviewModel {
 
     public func lock(_ app: String) async {
         await context.attempt { try await context.control.call(\.lock, body: LockRequest(apps: [app])) }
+        await refresh()
+    }
+
+    /// Denies a waiting launch now.
+    public func deny(_ launch: String) async {
+        await context.attempt { try await context.control.call(\.cancelPrompt, parameter: launch) }
         await refresh()
     }
 

@@ -62,8 +62,8 @@ extension World {
     /// Answered without a session: they only read, lock, or contain a passcode.
     static let open: [ControlRoute] = [
         .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
-        .changePasscode, .settings, .log, .statistics, .registerDesktop, .answerPrompt, .cancelPrompt,
-        .reportIdle,
+        .changePasscode, .settings, .log, .statistics, .waitingPrompts, .registerDesktop, .answerPrompt,
+        .cancelPrompt, .reportIdle,
         .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery, .testRecovery, .useRecovery,
         .reset, .stop,
     ]

@@ -16,6 +16,20 @@ import Testing
         try await world.launches.answer(prompt.prompt, with: SecretBytes(utf8: passcode), scope: scope, by: peer)
     }
 
+    @Test func onlyTheirUserSeesTheWaitingLaunches() async throws {
+        let world = try await World()
+        var prompter = try await world.join()
+        let first = try await world.prompt(for: world.launch(1), &prompter)
+        world.time.advance(by: .seconds(10))
+        let second = try await world.prompt(for: world.launch(2), &prompter)
+        let waiting = try await world.call(.waitingPrompts, as: PromptList.self).prompts
+        #expect(waiting.map(\.prompt) == [first, second].map(\.prompt))
+        #expect(waiting.map(\.expiresInSeconds) == [20, 30])
+        #expect(try await world.call(.waitingPrompts, as: PromptList.self, by: bob).prompts.isEmpty)
+        _ = try await answer(world, first)
+        #expect(try await world.call(.waitingPrompts, as: PromptList.self).prompts.map(\.prompt) == [second.prompt])
+    }
+
     // MARK: Answers
 
     @Test func theRightPasscodeRemovesTheMarksBeforeTheLaunchContinues() async throws {

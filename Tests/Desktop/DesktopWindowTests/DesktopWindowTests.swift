@@ -75,6 +75,28 @@ struct DesktopWindowTests {
         }
     }
 
+    @Test(.requires(.root, .program("gnome-calculator"))) func aWaitingLaunchIsShownAndDenied() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+2")
+        try await session.press("Lock Calculator", role: "push button")
+        try await session.enterPasscode()
+        try await session.awaitWords("Calculator is locked.")
+        let prompts = try await session.client.prompts()
+        let prompter = Task { for try await _ in prompts {} }
+        defer { prompter.cancel() }
+        try await session.awaiting("there is a prompter") { try await session.client.call(\.status).prompterConnected }
+        try await session.press(keys: "alt+1")
+        let shell = try ChildProcess(
+            "/bin/sh", ["-c", "gnome-calculator; echo ended with $?"], environment: session.environment)
+        try await session.awaitWords("1 launch waits for the passcode.")
+        try await session.awaitWords("Started by sh. Denied in")
+        try await session.photograph("waiting-launch")
+        try await session.press("Deny Calculator")
+        try await session.awaiting("the launch is refused") { shell.output == "ended with 126\n" }
+        try await session.awaiting("no launch waits") { try await !session.isShown("Waiting launches") }
+    }
+
     @Test(.requires(.program("gnome-calculator"))) func aScheduleIsMadeOfDaysAndTimes() async throws {
         let session = try await WindowSession()
         try await session.startWindow()

@@ -65,11 +65,27 @@ struct OverviewModelTests {
         #expect(model.openApps.map(\.canLock) == [true, true, false])
     }
 
-    @Test func waitingLaunchesHaveTheTimeThatIsLeft() async {
+    @Test func waitingLaunchesHaveTheTimeThatIsLeftAndCanBeDenied() async {
+        control.on(\.waitingPrompts) { _ in
+            PromptList(prompts: [
+                PromptReport(
+                    prompt: "1-2", app: "a", name: "A", icon: "a-icon", path: "/a", process: 7, parentName: "bash",
+                    user: 1_000, userName: "ann", expiresInSeconds: 20, defaultGrantSeconds: 300, hasOwnPasscode: false,
+                    startsAgain: false, lockout: LockoutState(failures: 0, remainingSeconds: 0))
+            ])
+        }
         await show(status(waiting: 2))
         #expect(
             model.waiting
                 == "2 launches wait for the passcode. Without an answer the first is denied in 20 seconds.")
+        #expect(
+            model.waitingLaunches.map { [$0.name, $0.icon ?? "", $0.detail] }
+                == [["A", "a-icon", "Started by bash. Denied in 20 seconds without an answer."]])
+        control.on(\.cancelPrompt) { _ in DoneReport() }
+        control.on(\.status) { _ in status(waiting: 0) }
+        await model.deny("1-2")
+        #expect(control.requests(.cancelPrompt).count == 1)
+        #expect(model.waiting.isEmpty && model.waitingLaunches.isEmpty)
     }
 
     @Test func aStoppedDaemonIsNotShownAsProtected() async {

@@ -14,6 +14,7 @@ extension ControlRequestHandler {
                 request.name, with: SecretBytes(utf8: body.passcode), scope: try await apps.scope(body.grant),
                 by: request.peer)
         }
+        table.answer(\.waitingPrompts) { PromptList(prompts: await launches.waitingPrompts(of: $0.peer)) }
         table.perform(\.cancelPrompt) { try await launches.cancel($0.name, by: $0.peer) }
         table.perform(\.reportIdle) { try await presence.report($0.body, by: $0.peer) }
     }

@@ -17,8 +17,8 @@ extension ControlRoute {
     var authority: RequiredAuthority {
         switch self {
         case .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
-            .changePasscode, .settings, .log, .statistics, .prompts, .registerDesktop, .answerPrompt, .cancelPrompt,
-            .session, .reportIdle, .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery,
+            .changePasscode, .settings, .log, .statistics, .prompts, .waitingPrompts, .registerDesktop, .answerPrompt,
+            .cancelPrompt, .session, .reportIdle, .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery,
             .testRecovery, .useRecovery, .verifyLog, .reset, .stop:
             .anyone
         case .hubStatus, .joining, .listDevices: .passcodeEnteredBefore

@@ -266,13 +266,18 @@ public actor LaunchService: Relockable {
         prompters[connection] = Prompter(peer: peer, events: events)
         changes.mark()
         events.yield(.ready)
+        for report in waitingPrompts(of: peer) { events.yield(.ask(report)) }
+        return stream
+    }
+
+    /// The prompts that this user may answer, the first to end first.
+    func waitingPrompts(of peer: ControlPeer) -> [PromptReport] {
         let now = time.now().elapsed
-        for entry in waiting.values where entry.promptedUser == peer.user {
+        return waiting.values.filter { $0.promptedUser == peer.user }.sorted { $0.deadline < $1.deadline }.map { entry in
             var report = entry.report
             report.expiresInSeconds = max(0, (entry.deadline - now).wholeSecondsRoundedUp)
-            events.yield(.ask(report))
+            return report
         }
-        return stream
     }
 
     public func leave(connection: UInt64) async {
