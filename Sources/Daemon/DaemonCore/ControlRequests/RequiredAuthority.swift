@@ -18,8 +18,8 @@ extension ControlRoute {
         switch self {
         case .status, .setUp, .openSession, .endSession, .listApps, .listInstalled, .lock, .unlock, .listCategories,
             .changePasscode, .settings, .log, .statistics, .prompts, .waitingPrompts, .registerDesktop, .answerPrompt,
-            .cancelPrompt, .session, .reportIdle, .vault, .openVault, .closeVault, .exportBackup, .importBackup, .makeRecovery,
-            .testRecovery, .useRecovery, .verifyLog, .reset, .stop:
+            .cancelPrompt, .session, .reportIdle, .vault, .openVault, .closeVault, .exportBackup, .importBackup,
+            .makeRecovery, .testRecovery, .useRecovery, .verifyLog, .reset, .stop:
             .anyone
         case .hubStatus, .joining, .listDevices: .passcodeEnteredBefore
         case .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote, .listFiles, .addFile, .readFile,

@@ -273,7 +273,8 @@ public actor LaunchService: Relockable {
     /// The prompts that this user may answer, the first to end first.
     func waitingPrompts(of peer: ControlPeer) -> [PromptReport] {
         let now = time.now().elapsed
-        return waiting.values.filter { $0.promptedUser == peer.user }.sorted { $0.deadline < $1.deadline }.map { entry in
+        let own = waiting.values.filter { $0.promptedUser == peer.user }.sorted { $0.deadline < $1.deadline }
+        return own.map { entry in
             var report = entry.report
             report.expiresInSeconds = max(0, (entry.deadline - now).wholeSecondsRoundedUp)
             return report
