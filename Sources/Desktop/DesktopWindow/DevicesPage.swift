@@ -39,17 +39,64 @@ final class DevicesPage: Page {
         }
         adw_bin_set_child(screen["pairing"].cast(to: AdwBin.self), pairing.widget)
         Signals.connect(screen["show_devices"].raw, "clicked") { Task { await model.showDevices() } }
+        connectHub(window)
         observe(self) { $0.update() }
     }
 
     func open() async { await model.load() }
+    func refresh() async { await model.refresh() }
 
     private func update() {
         let hasProblem = !model.problem.isEmpty
         screen["problem"].setVisible(hasProblem)
         adw_status_page_set_description(screen["problem"].opaque, escapedMarkup(model.problem))
         screen["list_group"].setVisible(!hasProblem && !model.devices.isEmpty)
-        screen["pair_group"].setVisible(!hasProblem)
+        screen["pair_group"].setVisible(!hasProblem && model.hasHub)
+        screen["connect_group"].setVisible(!hasProblem && !model.hasHub)
+        screen["join_group"].setVisible(!hasProblem)
+        screen["leave_group"].setVisible(!hasProblem && model.hasHub)
+        screen["connect_group"].setGroupDescription(
+            "\(model.hub) A hub passes sealed records between your devices. It can read nothing.")
+        screen["leave"].setRowTitle(model.hub)
+        screen["joining"].setText(model.connection.joining)
+        screen["joining"].setVisible(!model.connection.joining.isEmpty)
+        updateButtons()
         list.update(model.devices)
+    }
+
+    // MARK: The hub
+
+    private func connectHub(_ window: @escaping () -> Widget) {
+        let hub = model.connection
+        for name in ["hub_address", "join_link"] {
+            Signals.connect(screen[name].raw, "changed") { [unowned self] in updateButtons() }
+        }
+        Signals.connect(screen["connect_hub"].raw, "clicked") { [unowned self] in
+            let (address, invitation) = (screen["hub_address"].text, screen["hub_invitation"].text)
+            Task { [weak self] in
+                if await hub.connect(to: address, invitation: invitation) { self?.clear() }
+            }
+        }
+        Signals.connect(screen["join_household"].raw, "clicked") { [unowned self] in
+            let link = screen["join_link"].text
+            Task { [weak self] in if await hub.join(link) { self?.clear() } }
+        }
+        Signals.connect(screen["disconnect"].raw, "clicked") {
+            Dialogs.confirm(
+                "Leave the hub?",
+                "If no other computer is in the household, every paired device has to be paired again.",
+                verb: "_Leave", parent: window()
+            ) { Task { await hub.disconnect() } }
+        }
+    }
+
+    private func updateButtons() {
+        screen["connect_hub"].setSensitive(!screen["hub_address"].text.isEmpty)
+        screen["join_household"].setSensitive(!screen["join_link"].text.isEmpty && !model.connection.isJoining)
+    }
+
+    /// Link and invitation admit devices: none of them stays on the screen.
+    private func clear() {
+        for name in ["hub_address", "hub_invitation", "join_link"] { screen[name].text = "" }
     }
 }

@@ -26,7 +26,7 @@ final class FirstRunView {
         onTrial: @escaping (String) -> Void, onFinish: @escaping () -> Void
     ) {
         self.model = model
-        pairing = PairingView(model.devices)
+        pairing = PairingView(model.devices, offersComputers: false)
         recovery = RecoveryView(model.recovery, window: window, announce: announce)
         adw_bin_set_child(screen["pairing"].cast(to: AdwBin.self), pairing.widget)
         adw_bin_set_child(screen["recovery"].cast(to: AdwBin.self), recovery.widget)

@@ -4,7 +4,7 @@ import DesktopModels
 import GtkSupport
 import QRCode
 
-/// Pairs a phone: code, words, confirmation.
+/// Pairs a phone or a computer: code or link, words, confirmation.
 @MainActor
 final class PairingView {
     private static let template = Template("pairing-view", of: adw_bin_get_type())
@@ -13,17 +13,17 @@ final class PairingView {
 
     private let screen = PairingView.template.make()
     private let model: DevicesModel
+    private let offersComputers: Bool
     private var shownLink = ""
 
     var widget: Widget { screen.widget }
 
-    init(_ model: DevicesModel) {
+    init(_ model: DevicesModel, offersComputers: Bool = true) {
         self.model = model
+        self.offersComputers = offersComputers
         let pairing = model.pairing
-        Signals.connect(screen["start"].raw, "clicked") { [unowned self] in
-            let address = screen["address"].text
-            Task { await pairing.start(address: address.isEmpty ? nil : address) }
-        }
+        Signals.connect(screen["start"].raw, "clicked") { [unowned self] in start(forComputer: false) }
+        Signals.connect(screen["start_computer"].raw, "clicked") { [unowned self] in start(forComputer: true) }
         Signals.connect(screen["cancel"].raw, "clicked") { Task { await pairing.cancel() } }
         Signals.connect(screen["confirm"].raw, "clicked") {
             Task {
@@ -34,14 +34,26 @@ final class PairingView {
         observe(self) { $0.update() }
     }
 
+    private func start(forComputer: Bool) {
+        let address = screen["address"].text
+        let pairing = model.pairing
+        Task { await pairing.start(address: address.isEmpty ? nil : address, forComputer: forComputer) }
+    }
+
     private func update() {
-        screen["hub"].setText(model.hub)
+        let isForComputer = model.pairing.isForComputer
+        let isElsewhere = !model.hasHub && !offersComputers
+        screen["hub"].setText(model.hub + (isElsewhere ? " The page Devices connects this computer to one." : ""))
         var (message, words, link) = ("", "", "")
         switch model.pairing.state {
         case .idle: break
         case .waiting(let found):
             link = found
-            message = "Scan this with the phone’s camera within five minutes. No device joins before you confirm it."
+            message =
+                isForComputer
+                ? "Copy this link to the other computer within five minutes: there it belongs on the page Devices, below "
+                    + "“Join another computer”. It does not join before you confirm it."
+                : "Scan this with the phone’s camera within five minutes. No device joins before you confirm it."
         case .joined(let name, let found):
             message = "\(name) shows three words. Compare them:"
             words = found
@@ -56,8 +68,11 @@ final class PairingView {
         screen["confirm"].setVisible(!words.isEmpty)
         screen["cancel"].setVisible(isRunning)
         screen["start"].setVisible(!isRunning && model.hasHub)
+        screen["start_computer"].setVisible(!isRunning && model.hasHub && offersComputers)
         screen["address"].setVisible(!isRunning && model.hasHub)
-        show(link)
+        screen["link"].setText(isForComputer ? link : "")
+        screen["link"].setVisible(isForComputer && !link.isEmpty)
+        show(isForComputer ? "" : link)
     }
 
     private func show(_ link: String) {

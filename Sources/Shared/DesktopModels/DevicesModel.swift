@@ -23,8 +23,13 @@ public final class DevicesModel {
     /// Why the list can't be read; empty if it can. Users who have never entered the passcode here are asked for it.
     public private(set) var problem = ""
     public let pairing: PairingModel
+    @ObservationIgnored public private(set) lazy var connection = HubModel(context) { [weak self] in
+        await self?.load()
+    }
 
     private let context: DesktopContext
+    /// Of the list that is shown.
+    @ObservationIgnored private var shown: HubStatus?
 
     public init(_ context: DesktopContext) {
         self.context = context
@@ -36,6 +41,7 @@ public final class DevicesModel {
             let token = context.session.token
             let status = try await context.control.call(\.hubStatus, token: token)
             show(status)
+            shown = status
             let list = status.url == nil ? [] : try await context.control.call(\.listDevices, token: token).devices
             let items = list.map(item)
             if items != devices { devices = items }
@@ -45,7 +51,18 @@ public final class DevicesModel {
             problem = sentence(error)
             hasHub = false
             devices = []
+            shown = nil
         }
+    }
+
+    /// Reads the hub's state, and the list if there is something new: each list is a request to the hub.
+    public func refresh() async {
+        guard let shown, let status = try? await context.control.call(\.hubStatus, token: context.session.token) else {
+            return
+        }
+        let isSame =
+            (status.url, status.connected, status.records) == (shown.url, shown.connected, shown.records)
+        if !isSame { await load() }
     }
 
     /// Opens a session, with which the list can be read.
@@ -90,7 +107,7 @@ public final class DevicesModel {
         } else if status.isStarting == true {
             hub = "The hub of this computer is starting."
         } else {
-            hub = status.problem ?? "There is no hub. Connect one with `applocker hub connect`."
+            hub = status.problem ?? "There is no hub yet."
         }
     }
 

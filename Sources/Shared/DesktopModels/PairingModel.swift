@@ -1,7 +1,8 @@
 import ControlAPI
+import HubAPI
 public import Observation
 
-/// Pairs a phone: shows a link as a QR code, compares three words, confirms with the passcode.
+/// Pairs a phone or another computer: shows a link, for a phone as a QR code, compares three words, confirms with the passcode.
 @MainActor @Observable
 public final class PairingModel {
     public enum State: Equatable, Sendable {
@@ -16,6 +17,8 @@ public final class PairingModel {
     }
 
     public private(set) var state = State.idle
+    /// Whether the link is for a computer, where it is pasted.
+    public private(set) var isForComputer = false
 
     private let context: DesktopContext
     @ObservationIgnored private var id: String?
@@ -25,16 +28,18 @@ public final class PairingModel {
 
     /// Creates an invitation, which is valid for five minutes, and waits for a device.
     ///
-    /// - Parameter address: the hub's as the phone reaches it; nil: as this computer does.
-    public func start(address: String? = nil) async {
+    /// - Parameter address: the hub's as the other device reaches it; nil: as this computer does.
+    public func start(address: String? = nil, forComputer: Bool = false) async {
         await cancel()
         let pairing = await context.attempt {
-            try await context.session.perform("Pair a phone") { token in
+            try await context.session.perform(forComputer ? "Add a computer" : "Pair a phone") { token in
                 try await context.control.call(
-                    \.makePairing, token: token, body: NewPairingRequest(address: address))
+                    \.makePairing, token: token,
+                    body: NewPairingRequest(address: address, role: forComputer ? .computer : nil))
             }
         }
         guard let pairing, let link = pairing.link else { return }
+        isForComputer = forComputer
         id = pairing.id
         state = .waiting(link: link)
         waiting = Task { [weak self] in await self?.waitForDevice(pairing.id) }

@@ -19,7 +19,7 @@ struct DesktopWindowTests {
         ("alt+1", "Overview", "No app is locked"), ("alt+2", "Apps", "No app is locked yet"),
         ("alt+3", "Activity", "Each event names the one before it"), ("alt+4", "Notes", "The vault is locked"),
         ("alt+5", "Files", "The vault is locked"), ("alt+6", "Intruder Photos", "The vault is locked"),
-        ("alt+7", "Devices", "A paired phone shows alerts"),
+        ("alt+7", "Devices", "A hub passes sealed records"),
         ("alt+8", "Backup and Recovery", "Make Recovery Sheet"), ("alt+9", "Settings", "An unlock lasts"),
     ]
 

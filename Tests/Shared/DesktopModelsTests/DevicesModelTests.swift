@@ -36,6 +36,22 @@ struct DevicesModelTests {
         #expect(model.devices.map(\.detail) == ["This computer", "Companion · last seen 13:00 · gets notifications"])
     }
 
+    @Test func theListIsReadAgainOnlyIfTheHubHasSomethingNew() async {
+        await model.refresh()
+        #expect(control.requests(.hubStatus).isEmpty, "nothing is shown yet")
+        await model.load()
+        await model.refresh()
+        #expect(control.requests(.listDevices).count == 1)
+        control.on(\.hubStatus) { _ in
+            HubStatus(
+                url: "https://hub.example", household: "h", device: "d", connected: false, lastSync: nil, records: 0,
+                waiting: 0, problem: "It does not answer.", refused: 0, misbehaviour: [], conflicts: 0, revoking: nil)
+        }
+        await model.refresh()
+        #expect(control.requests(.listDevices).count == 2)
+        #expect(model.hub == "The hub at https://hub.example is not reached. It does not answer.")
+    }
+
     @Test func aUserWhoNeverEnteredThePasscodeSeesWhyAndCanEnterIt() async {
         let devices = DeviceList(devices: [])
         control.on(\.listDevices) { request in

@@ -1,0 +1,102 @@
+import ControlAPI
+public import Observation
+
+/// Connects this computer to a hub, and to the household of another computer.
+@MainActor @Observable
+public final class HubModel {
+    /// How far joining is, as one sentence; empty where nothing is under way.
+    public private(set) var joining = ""
+    public private(set) var isJoining = false
+
+    private let context: DesktopContext
+    /// The state changed: devices are read again.
+    private let changed: () async -> Void
+
+    init(_ context: DesktopContext, changed: @escaping () async -> Void) {
+        self.context = context
+        self.changed = changed
+    }
+
+    /// Founds a household at a hub.
+    ///
+    /// - Parameters:
+    ///   - address: without a scheme it is one of https.
+    ///   - invitation: a link of the hub's operator, or the hub's registration token; empty where it needs none.
+    /// - Returns: whether it is connected.
+    public func connect(to address: String, invitation: String) async -> Bool {
+        let address = Self.trimmed(address)
+        let invitation = Self.trimmed(invitation)
+        guard !address.isEmpty else { return false }
+        let request = ConnectHubRequest(
+            url: address.contains("://") ? address : "https://\(address)",
+            registrationToken: invitation.isEmpty ? nil : invitation)
+        let status = await context.attempt {
+            try await context.session.perform("Connect to a hub") { [control = context.control] token in
+                try await control.call(\.connectHub, token: token, body: request)
+            }
+        }
+        guard let status else { return false }
+        context.announce("Connected to the hub at \(status.url ?? request.url).")
+        await changed()
+        return true
+    }
+
+    /// Asks the other computer, waits until it has confirmed, and gives the household's phones the keys of this
+    /// computer's vault.
+    ///
+    /// - Parameter link: what the other computer shows.
+    /// - Returns: whether this computer is in the household.
+    public func join(_ link: String) async -> Bool {
+        let request = JoinHubRequest(link: Self.trimmed(link))
+        guard !request.link.isEmpty, !isJoining else { return false }
+        isJoining = true
+        defer {
+            isJoining = false
+            joining = ""
+        }
+        let hasJoined = await context.attempt {
+            var report = try await context.session.perform("Join a household") { [control = context.control] token in
+                try await control.call(\.joinHub, token: token, body: request)
+            }
+            while report.state == .waiting || report.state == .admitted {
+                joining = report.sentence
+                report = try await context.control.call(
+                    \.joining, query: WaitQuery(wait: 20), token: context.session.token)
+            }
+            guard report.state == .joined else { throw ControlError(.hub, report.sentence) }
+            return true
+        }
+        await changed()
+        guard hasJoined == true else { return false }
+        await sendKeys()
+        return true
+    }
+
+    /// Only the passcode opens them; it was not kept while the other computer was waited for.
+    private func sendKeys() async {
+        await context.attempt {
+            let question = PasscodeQuestion(
+                title: "Joined the household",
+                explanation: "With the passcode your phones can read this computer's notes, too.", verb: "Allow")
+            _ = try await context.withSessionAndPasscode(question) { control, token, passcode in
+                try await control.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: passcode))
+            }
+            context.announce("Your phones see this computer and read its notes from now on.")
+        }
+    }
+
+    /// Leaves the hub. If no other computer is in the household, every paired device loses access.
+    public func disconnect() async {
+        await context.attempt {
+            let done = try await context.session.perform("Leave the hub") { [control = context.control] token in
+                try await control.call(\.disconnectHub, token: token)
+            }
+            context.announce(done.notes.first ?? "AppLocker is not connected to a hub.")
+        }
+        await changed()
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+    }
+}

@@ -1,0 +1,108 @@
+import ControlAPI
+import Foundation
+import HubAPI
+import LocalControl
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// Hub and household in the window, with a real hub and a second computer.
+@Suite(.serialized) struct HouseholdWindowTests {
+    private let directory: TemporaryDirectory
+    private let hub: ChildProcess
+    private let url: String
+
+    init() async throws {
+        directory = try TemporaryDirectory()
+        let hub = try ChildProcess(
+            BuiltProducts.path("applocker-hub"), ["--state", directory.path("hub"), "--listen", "127.0.0.1:0"])
+        self.hub = hub
+        await eventually("the hub listens: \(hub.errorOutput)") { hub.output.contains("listening on") }
+        let line = hub.output.split(separator: "\n").first { $0.hasPrefix("listening on ") }
+        url = "http://\(try #require(line).dropFirst("listening on ".count))"
+    }
+
+    /// A computer without a window, which has a passcode.
+    private func otherComputer() async throws -> (process: ChildProcess, client: ControlClient) {
+        let state = directory.path("other")
+        let process = try ChildProcess(
+            BuiltProducts.path("applocker"), ["up", "--state", state, "--no-hub", "--user-mode"])
+        let client = ControlClient(socketPath: state + "/control.sock")
+        await eventually("the other computer is up: \(process.errorOutput)") {
+            try await !client.call(\.status).isSetUp
+        }
+        try await client.call(\.setUp, body: PasscodeRequest(passcode: WindowSession.passcode))
+        return (process, client)
+    }
+
+    private func session(of client: ControlClient) async throws -> String {
+        try await client.call(\.openSession, body: PasscodeRequest(passcode: WindowSession.passcode)).token
+    }
+
+    @Test func aHubIsConnectedAndAComputerAdded() async throws {
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+7")
+        try await session.awaitWords("There is no hub yet.")
+        try await session.photograph("devices-without-hub")
+        try await session.fill("Address, for example hub.example.org", "http://127.0.0.1:9")
+        try await session.press("Connect")
+        try await session.enterPasscode()
+        try await session.awaitWords("127.0.0.1:9")
+        #expect(try await session.client.call(\.hubStatus).url == nil)
+        try await session.fill("Address, for example hub.example.org", url)
+        try await session.press("Connect")
+        try await session.awaitWords("Connected to the hub at \(url).")
+        #expect(try await !session.isShown("Connect to a hub"))
+        try await session.awaitWords("Connected to the hub at \(url).")
+        try await session.awaiting("its state follows") { try await !session.shows("is not reached") }
+
+        let (process, other) = try await otherComputer()
+        defer { process.kill(SIGINT) }
+        try await session.press("Add a Computer")
+        try await session.awaitWords("Copy this link to the other computer")
+        try await session.photograph("devices-add-computer")
+        let link = try #require(try await session.parts().map(\.text).first { $0.hasPrefix(url + "/#") })
+        let joined = try await other.call(
+            \.joinHub, token: try await self.session(of: other), body: JoinHubRequest(link: link))
+        #expect(joined.state == .waiting)
+        try await session.awaitWords("shows three words")
+        try await session.press("They Are the Same")
+        try await session.enterPasscode(verb: "Pair")
+        try await session.awaiting("it has joined") {
+            try await other.call(\.joining, query: WaitQuery()).state == .joined
+        }
+        try await session.awaiting("both are listed") {
+            try await session.client.call(\.listDevices).devices.count == 2
+        }
+        try await session.awaitWords("is paired.")
+    }
+
+    @Test func aComputerJoinsTheHouseholdOfAnotherByItsLink() async throws {
+        let (process, other) = try await otherComputer()
+        defer { process.kill(SIGINT) }
+        let token = try await self.session(of: other)
+        _ = try await other.call(\.connectHub, token: token, body: ConnectHubRequest(url: url))
+        let pairing = try await other.call(\.makePairing, token: token, body: NewPairingRequest(role: .computer))
+
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+7")
+        try await session.fill("Link of the other computer", try #require(pairing.link))
+        try await session.press("Join")
+        try await session.enterPasscode()
+        try await session.awaiting("it has asked") {
+            try await other.call(\.pairing, parameter: pairing.id, query: WaitQuery(), token: token).state == .joined
+        }
+        try await session.photograph("devices-joining")
+        _ = try await other.call(
+            \.confirmPairing, parameter: pairing.id, token: token,
+            body: PasscodeRequest(passcode: WindowSession.passcode))
+        try await session.awaitWords("Joined the household")
+        try await session.enterPasscode(verb: "Allow")
+        try await session.awaitWords("Your phones see this computer")
+        try await session.photograph("devices-joined")
+        #expect(try await session.client.call(\.listDevices).devices.count == 2)
+        #expect(try await session.parts().allSatisfy { !$0.text.contains("/#") }, "the link is not shown any more")
+    }
+}
