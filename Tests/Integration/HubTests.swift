@@ -136,6 +136,11 @@ import Testing
             #expect(try await child.wait() == .code(1))
             #expect((child.output + child.errorOutput).contains("address_unusable"), "\(arguments)")
         }
+        let ways = try await fixture.run("pair", "--ways", passcodes: passcode)
+        #expect(ways.status == 1 && ways.output.contains("Ways for a phone"), "\(ways.output)")
+        let listed = try await fixture.run("pair", "--ways", "--json", passcodes: passcode)
+        let report = try JSONDecoder().decode(PhoneWaysReport.self, from: Data(listed.output.utf8))
+        #expect(listed.status == 0 && report.hub == hub.url && report.address == nil && !report.ways.isEmpty)
         let shown = try await fixture.run("pair", "--no-wait", "--unchecked", passcodes: passcode)
         #expect(shown.status == 0 && shown.output.contains("\(hub.url)/#pair="))
         try await fixture.end()

@@ -111,7 +111,10 @@ private final class DesktopApplication {
     private func activate() {
         if let window { return window.present() }
         let control = DaemonControl(socketPath: socketPath)
-        let models = WindowModels(control: control, files: DaemonFiles(control: control))
+        let phoneWays = PhoneWaysCheck(directory: services.programs.directory, socket: socketPath())
+        let models = WindowModels(control: control, files: DaemonFiles(control: control)) {
+            await phoneWays.ways(to: $0)
+        }
         if let administrator = AdministratorSetUp(directory: services.programs.directory, socket: socketPath()) {
             models.firstRun.setUpAsAdministrator = { try await administrator.set($0) }
         }

@@ -23,6 +23,9 @@ final class PairingView {
         self.offersComputers = offersComputers
         let pairing = model.pairing
         Signals.connect(screen["start"].raw, "clicked") { [unowned self] in start(forComputer: false) }
+        Signals.connect(screen["start_anyway"].raw, "clicked") { [unowned self] in
+            start(forComputer: false, isChecked: false)
+        }
         Signals.connect(screen["start_computer"].raw, "clicked") { [unowned self] in start(forComputer: true) }
         Signals.connect(screen["cancel"].raw, "clicked") { Task { await pairing.cancel() } }
         Signals.connect(screen["confirm"].raw, "clicked") {
@@ -34,10 +37,13 @@ final class PairingView {
         observe(self) { $0.update() }
     }
 
-    private func start(forComputer: Bool) {
+    private func start(forComputer: Bool, isChecked: Bool = true) {
         let address = screen["address"].text
         let pairing = model.pairing
-        Task { await pairing.start(address: address.isEmpty ? nil : address, forComputer: forComputer) }
+        Task {
+            await pairing.start(
+                address: address.isEmpty ? nil : address, forComputer: forComputer, isChecked: isChecked)
+        }
     }
 
     private func update() {
@@ -45,8 +51,13 @@ final class PairingView {
         let isElsewhere = !model.hasHub && !offersComputers
         screen["hub"].setText(model.hub + (isElsewhere ? " The page Devices connects this computer to one." : ""))
         var (message, words, link) = ("", "", "")
+        var ways: [String] = []
         switch model.pairing.state {
         case .idle: break
+        case .checking: message = "Checking whether a phone can reach the hub…"
+        case .unreachable(let problem, let lines):
+            message = problem
+            ways = lines
         case .waiting(let found):
             link = found
             message =
@@ -60,9 +71,12 @@ final class PairingView {
         case .paired(let name): message = "\(name) is paired."
         case .ended(let sentence): message = sentence
         }
-        let isRunning = !link.isEmpty || !words.isEmpty
+        let isRunning = !link.isEmpty || !words.isEmpty || model.pairing.state == .checking
         screen["message"].setText(message)
         screen["message"].setVisible(!message.isEmpty)
+        screen["ways"].setText(ways.joined(separator: "\n"))
+        screen["ways"].setVisible(!ways.isEmpty)
+        screen["start_anyway"].setVisible(!ways.isEmpty)
         screen["words"].setText(words)
         screen["words"].setVisible(!words.isEmpty)
         screen["confirm"].setVisible(!words.isEmpty)

@@ -19,7 +19,10 @@ struct WindowModels {
     let settings: SettingsModel
     let firstRun: FirstRunModel
 
-    init(control: any DesktopControl, files transfer: any FileTransfer) {
+    init(
+        control: any DesktopControl, files transfer: any FileTransfer,
+        checkWays: @escaping PairingModel.WaysCheck
+    ) {
         context = DesktopContext(control: control, time: .system)
         overview = OverviewModel(context)
         apps = AppsModel(context)
@@ -28,7 +31,7 @@ struct WindowModels {
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
         intruders = IntrudersModel(context, vault)
-        devices = DevicesModel(context)
+        devices = DevicesModel(context, checkWays: checkWays)
         recovery = RecoveryModel(context)
         backup = BackupModel(context)
         settings = SettingsModel(context)

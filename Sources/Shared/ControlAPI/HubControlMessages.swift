@@ -173,6 +173,24 @@ public struct PairingReport: Codable, Equatable, Sendable {
     }
 }
 
+/// What `applocker pair --ways --json` prints: whether a phone can reach the hub, as far as this computer can check it.
+public struct PhoneWaysReport: Codable, Equatable, Sendable {
+    /// The hub's address as this computer reaches it.
+    public var hub: String
+    /// An address for the link that a phone can use; nil: none is known.
+    public var address: String?
+    /// Why a phone can't use the address that was asked for; one sentence.
+    public var problem: String?
+    /// What a person can do, as lines of text.
+    public var ways: [String]
+    public init(hub: String, address: String?, problem: String? = nil, ways: [String] = []) {
+        self.hub = hub
+        self.address = address
+        self.problem = problem
+        self.ways = ways
+    }
+}
+
 /// `GET /v1/devices`.
 public struct DeviceList: Codable, Equatable, Sendable {
     public var devices: [DeviceReport]

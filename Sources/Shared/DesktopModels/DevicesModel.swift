@@ -31,9 +31,9 @@ public final class DevicesModel {
     /// Of the list that is shown.
     @ObservationIgnored private var shown: HubStatus?
 
-    public init(_ context: DesktopContext) {
+    public init(_ context: DesktopContext, checkWays: @escaping PairingModel.WaysCheck = { _ in nil }) {
         self.context = context
-        pairing = PairingModel(context)
+        pairing = PairingModel(context, checkWays: checkWays)
     }
 
     public func load() async {

@@ -1,4 +1,4 @@
-import ControlAPI
+public import ControlAPI
 import HubAPI
 public import Observation
 
@@ -7,6 +7,10 @@ public import Observation
 public final class PairingModel {
     public enum State: Equatable, Sendable {
         case idle
+        /// Whether a phone can reach the hub is being checked.
+        case checking
+        /// No phone could use the link: why, and what a person can do.
+        case unreachable(problem: String, ways: [String])
         /// The link is on the screen.
         case waiting(link: String)
         /// A device has joined and shows these words, if it is the one that scanned the code.
@@ -20,17 +24,42 @@ public final class PairingModel {
     /// Whether the link is for a computer, where it is pasted.
     public private(set) var isForComputer = false
 
+    /// Checks whether a phone can reach the hub, at this address or at any; nil where that can't be checked.
+    public typealias WaysCheck = @Sendable (_ address: String?) async -> PhoneWaysReport?
+
     private let context: DesktopContext
+    private let checkWays: WaysCheck
     @ObservationIgnored private var id: String?
     @ObservationIgnored private var waiting: Task<Void, Never>?
 
-    init(_ context: DesktopContext) { self.context = context }
+    init(_ context: DesktopContext, checkWays: @escaping WaysCheck) {
+        self.context = context
+        self.checkWays = checkWays
+    }
 
     /// Creates an invitation, which is valid for five minutes, and waits for a device.
     ///
-    /// - Parameter address: the hub's as the other device reaches it; nil: as this computer does.
-    public func start(address: String? = nil, forComputer: Bool = false) async {
+    /// - Parameters:
+    ///   - address: the hub's as the other device reaches it; nil: as this computer does.
+    ///   - isChecked: whether an address that no phone can use is refused.
+    public func start(address: String? = nil, forComputer: Bool = false, isChecked: Bool = true) async {
         await cancel()
+        isForComputer = forComputer
+        var address = address
+        if isChecked, !forComputer {
+            state = .checking
+            let report = await checkWays(address)
+            // Cancelled meanwhile.
+            guard state == .checking else { return }
+            state = .idle
+            if let report, let problem = report.problem {
+                guard let working = report.address else {
+                    state = .unreachable(problem: problem, ways: report.ways)
+                    return
+                }
+                address = working
+            }
+        }
         let pairing = await context.attempt {
             try await context.session.perform(forComputer ? "Add a computer" : "Pair a phone") { token in
                 try await context.control.call(
@@ -39,7 +68,6 @@ public final class PairingModel {
             }
         }
         guard let pairing, let link = pairing.link else { return }
-        isForComputer = forComputer
         id = pairing.id
         state = .waiting(link: link)
         waiting = Task { [weak self] in await self?.waitForDevice(pairing.id) }

@@ -57,6 +57,10 @@ import Testing
         try await session.awaitWords("Connected to the hub at \(url).")
         try await session.awaiting("its state follows") { try await !session.shows("is not reached") }
 
+        try await session.press("Show Code")
+        try await session.awaitWords("only this computer reaches it")
+        try await session.awaitWords("A domain name with a certificate")
+        try await session.photograph("devices-ways")
         let (process, other) = try await otherComputer()
         defer { process.kill(SIGINT) }
         try await session.press("Add a Computer")

@@ -106,6 +106,54 @@ struct DevicesModelTests {
         #expect(model.pairing.state == .paired(name: "Phone"))
     }
 
+    private func pairing(with report: PhoneWaysReport?) -> PairingModel {
+        control.on(\.makePairing) { request in
+            let address = try request.body(as: NewPairingRequest.self).address ?? "https://own.example"
+            return PairingReport(id: "i", state: .waiting, link: "\(address)/#secret", expiresInSeconds: 300)
+        }
+        control.on(\.pairing) { _ in
+            try await Task.sleep(for: .seconds(60))
+            throw CancellationError()
+        }
+        return DevicesModel(context, checkWays: { _ in report }).pairing
+    }
+
+    @Test func noCodeIsShownThatNoPhoneCanUse() async {
+        let pairing = pairing(
+            with: PhoneWaysReport(
+                hub: "http://127.0.0.1:8440", address: nil, problem: "Only this computer reaches it.",
+                ways: ["1. A name."]))
+        await pairing.start()
+        #expect(pairing.state == .unreachable(problem: "Only this computer reaches it.", ways: ["1. A name."]))
+        #expect(control.requests(.makePairing).isEmpty)
+        async let anyway: Void = pairing.start(isChecked: false)
+        await answer(context.prompt)
+        await anyway
+        #expect(pairing.state == .waiting(link: "https://own.example/#secret"))
+        await pairing.cancel()
+    }
+
+    @Test func anAddressThatWorksIsUsedForTheCode() async {
+        let pairing = pairing(
+            with: PhoneWaysReport(
+                hub: "http://127.0.0.1:8440", address: "https://den.example", problem: "Only this computer reaches it.")
+        )
+        async let started: Void = pairing.start()
+        await answer(context.prompt)
+        await started
+        #expect(pairing.state == .waiting(link: "https://den.example/#secret"))
+        await pairing.cancel()
+    }
+
+    @Test func aComputerNeedsNoAddressForPhones() async {
+        let pairing = pairing(with: PhoneWaysReport(hub: "h", address: nil, problem: "No.", ways: ["1."]))
+        async let started: Void = pairing.start(forComputer: true)
+        await answer(context.prompt)
+        await started
+        #expect(pairing.state == .waiting(link: "https://own.example/#secret") && pairing.isForComputer)
+        await pairing.cancel()
+    }
+
     @Test func aCancelledPairingIsWithdrawn() async {
         control.on(\.makePairing) { _ in
             PairingReport(id: "i", state: .waiting, link: "https://hub.example/#secret", expiresInSeconds: 300)

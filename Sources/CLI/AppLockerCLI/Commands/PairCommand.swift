@@ -15,6 +15,7 @@ struct PairCommand: ConnectedCommand {
 
               applocker pair
               applocker pair --address https://hub.example   where the phone reaches the hub by another address
+              applocker pair --ways                          only check the address, and list the ways
               applocker pair --window                        the code in a window as well, where there is a desktop
               applocker pair --computer                      another computer: run `applocker hub join` there
               applocker pair --json --yes                    for scripts: the link first, then the device
@@ -28,17 +29,23 @@ struct PairCommand: ConnectedCommand {
             valueName: "file"), completion: .file())
     var ca: String?
     @Flag(help: "Don't check the address, for one that this computer can't reach itself.") var unchecked = false
+    @Flag(help: "Check how a phone can reach the hub, and pair nothing.") var ways = false
     @Flag(help: "Show the QR code in a window as well.") var window = false
     @Flag(help: "Pair another computer, with the link for `applocker hub join` there.") var computer = false
     @Flag(help: "Confirm any device that joins.") var yes = false
     @Flag(help: "Print the link and exit. No device is admitted.") var noWait = false
     @OptionGroup var options: CommonOptions
 
+    func validate() throws {
+        if ways, computer || unchecked { throw ValidationError("--ways can't be used with --computer or --unchecked.") }
+    }
+
     func run() async throws {
         let (hub, given) = try await owner.lookingFirst { try await Self.hub(client, $0) }
         guard let url = hub.url else {
             throw ControlError(.hub, "There is no hub. Connect one with `applocker hub connect URL`.")
         }
+        if ways { return try show(await findWays(hub: url)) }
         let reached = unchecked ? address : try await usableAddress(hub: url)
         let own = if let given { given } else { try await passcodes.existing() }
         try await owner.open(with: own) { token in
@@ -70,28 +77,48 @@ struct PairCommand: ConnectedCommand {
     ///
     /// - Throws: `CommandLineError` if the device could not use it, after the ways that work were listed.
     private func usableAddress(hub: String) async throws -> String? {
+        let problem: String
+        if computer {
+            do throws(PhoneAddressProblem) {
+                try PhoneAddressCheck.verifyForComputer(address ?? hub)
+                return address
+            } catch {
+                problem = error.sentence(address ?? hub, for: "Another computer")
+            }
+        } else {
+            let report = await findWays(hub: hub)
+            guard let found = report.problem else { return address }
+            if let working = report.address {
+                Output.errors.line("The link uses \(working), which leads to this hub.")
+                return working
+            }
+            if !output.json { Output.errors.lines(report.ways + [""]) }
+            problem = found
+        }
+        throw CommandLineError(
+            .refused, code: "address_unusable",
+            problem + " Use --address, or --unchecked to show the link nevertheless.")
+    }
+
+    private func findWays(hub: String) async -> PhoneWaysReport {
         let (wanted, check) = (address ?? hub, PhoneAddressCheck.overNetwork(certificates: ca))
         do throws(PhoneAddressProblem) {
-            if computer {
-                try PhoneAddressCheck.verifyForComputer(wanted)
-            } else {
-                try await check.verify(wanted, own: hub)
-            }
-            return address
+            try await check.verify(wanted, own: hub)
+            return PhoneWaysReport(hub: hub, address: wanted)
         } catch {
-            if !computer {
-                let ways = await PhoneWays.find(hub: hub, check: check)
-                if address == nil, let working = ways.working {
-                    Output.errors.line("The link uses \(working), which leads to this hub.")
-                    return working
-                }
-                if !output.json { Output.errors.lines(ways.lines + [""]) }
-            }
-            throw CommandLineError(
-                .refused, code: "address_unusable",
-                error.sentence(wanted, for: computer ? "Another computer" : "A phone")
-                    + " Use --address, or --unchecked to show the link nevertheless.")
+            let ways = await PhoneWays.find(hub: hub, check: check)
+            return PhoneWaysReport(
+                hub: hub, address: address == nil ? ways.working : nil,
+                problem: error.sentence(wanted, for: "A phone"), ways: ways.lines)
         }
+    }
+
+    /// - Throws: `CommandLineError` if no way is known.
+    private func show(_ report: PhoneWaysReport) throws {
+        if output.json { return try Output.standard.json(report) }
+        if let address = report.address { return Output.standard.line("Phones reach this hub at \(address).") }
+        Output.standard.lines(report.ways)
+        throw CommandLineError(.refused, code: "address_unusable", report.problem ?? "No way is known.")
     }
 
     /// The hub's status, once a hub that `applocker up` is starting is connected.
