@@ -23,7 +23,7 @@ public final class GateClient: LaunchGatePort {
         var lastToken: AppToken = 0
         var lastSequence: UInt32 = 0
         /// Who waits until a change is in force.
-        var waiters: [UInt32: CheckedContinuation<Void, Never>] = [:]
+        var waiters: [UInt32: CheckedContinuation<Bool, Never>] = [:]
         var execRequests = GateProtocol.ExecRequestAssembler()
         var isStopped = false
     }
@@ -114,7 +114,7 @@ public final class GateClient: LaunchGatePort {
             defer { state.waiters = [:] }
             return Array(state.waiters.values)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.resume(returning: false) }
         continuation.yield(.disconnected)
         // One that closed the connection without a message does not accept this daemon: there is no hurry to retry.
         return wasWelcome ? Self.retryInterval : Self.refusedInterval
@@ -183,7 +183,7 @@ public final class GateClient: LaunchGatePort {
                 .readDenied(app: app, process: process, user: user, path: String(decoding: path, as: UTF8.self)))
         case .applied(let token, let sequence, _, let failures):
             if let app = app(token) { continuation.yield(.marksMissing(app: app, count: Int(failures))) }
-            state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume()
+            confirm(sequence)
         case .filesChanged(let token):
             if let app = app(token) { continuation.yield(.filesChanged(app: app)) }
         case .file(let token, let isPresent, let handle):
@@ -191,9 +191,7 @@ public final class GateClient: LaunchGatePort {
         case .unguarded(let token, let count):
             if let app = app(token) { continuation.yield(.unguarded(app: app, count: Int(count))) }
         case .pong(let number):
-            if let sequence = UInt32(exactly: number) {
-                state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume()
-            }
+            if let sequence = UInt32(exactly: number) { confirm(sequence) }
         case .instancesReached: break
         }
         return true
@@ -268,14 +266,22 @@ public final class GateClient: LaunchGatePort {
         keepKnownApps()
     }
 
-    public func synchronised() async {
-        guard send(.synchronised) else { return }
-        state.withLock { $0.isSynchronised = true }
+    public func synchronised(_ apps: Set<AppID>) async -> Bool {
+        // A gate that connected meanwhile has only a part of the list.
+        let connection = state.withLock { Set($0.tokens.keys) == apps ? $0.connection : nil }
+        guard let connection, connection.send(.synchronised),
+            state.withLock({ state in
+                guard state.connection === connection else { return false }
+                state.isSynchronised = true
+                return true
+            })
+        else { return false }
         authorizer.notifyFollower()
         keepKnownApps()
         // The gate reads in order: when it answers, it has read the message before.
-        await sendAndWait { .ping(UInt64($0)) }
+        guard await sendAndWait(on: connection, { .ping(UInt64($0)) }) else { return false }
         whenSynchronised()
+        return true
     }
 
     /// A list that is still being sent is not all of it.
@@ -307,22 +313,27 @@ public final class GateClient: LaunchGatePort {
         state.withLock { $0.connection }?.send(message) ?? false
     }
 
-    /// Returns when the gate confirms the change, or when it has gone: then it denies everything, and
+    private func confirm(_ sequence: UInt32, _ isConfirmed: Bool = true) {
+        state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume(returning: isConfirmed)
+    }
+
+    /// Returns true when the gate confirms the change, and false when it has gone: then it denies everything, and
     /// learns the whole state when it is back.
-    private func sendAndWait(on expected: GateConnection? = nil, _ message: (UInt32) -> DaemonMessage) async {
+    @discardableResult
+    private func sendAndWait(on expected: GateConnection? = nil, _ message: (UInt32) -> DaemonMessage) async -> Bool {
         let sequence = state.withLock { state in
             state.lastSequence &+= 1
             return state.lastSequence
         }
         let message = message(sequence)
-        await withCheckedContinuation { waiter in
+        return await withCheckedContinuation { waiter in
             let connection = state.withLock { state -> GateConnection? in
                 guard let connection = state.connection, expected == nil || expected === connection else { return nil }
                 state.waiters[sequence] = waiter
                 return connection
             }
-            guard let connection else { return waiter.resume() }
-            if !connection.send(message) { state.withLock { $0.waiters.removeValue(forKey: sequence) }?.resume() }
+            guard let connection else { return waiter.resume(returning: false) }
+            if !connection.send(message) { confirm(sequence, false) }
         }
     }
 }

@@ -111,7 +111,7 @@ private final class DesktopApplication {
     private func activate() {
         if let window { return window.present() }
         let control = DaemonControl(socketPath: socketPath)
-        let phoneWays = PhoneWaysCheck(directory: services.programs.directory, socket: socketPath())
+        let phoneWays = PhoneWaysCheck(directory: services.programs.directory, socket: socketPath)
         let models = WindowModels(control: control, files: DaemonFiles(control: control)) {
             await phoneWays.ways(to: $0)
         }

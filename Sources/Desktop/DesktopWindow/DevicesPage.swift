@@ -52,7 +52,7 @@ final class DevicesPage: Page {
         adw_status_page_set_description(screen["problem"].opaque, escapedMarkup(model.problem))
         screen["list_group"].setVisible(!hasProblem && !model.devices.isEmpty)
         screen["pair_group"].setVisible(!hasProblem && model.hasHub)
-        screen["connect_group"].setVisible(!hasProblem && !model.hasHub)
+        screen["connect_group"].setVisible(!hasProblem && model.canConnect)
         screen["join_group"].setVisible(!hasProblem)
         screen["leave_group"].setVisible(!hasProblem && model.hasHub)
         screen["connect_group"].setGroupDescription(
@@ -91,7 +91,7 @@ final class DevicesPage: Page {
     }
 
     private func updateButtons() {
-        screen["connect_hub"].setSensitive(!screen["hub_address"].text.isEmpty)
+        screen["connect_hub"].setSensitive(!screen["hub_address"].text.isEmpty && !model.connection.isConnecting)
         screen["join_household"].setSensitive(!screen["join_link"].text.isEmpty && !model.connection.isJoining)
     }
 

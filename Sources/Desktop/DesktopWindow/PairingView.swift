@@ -48,7 +48,7 @@ final class PairingView {
 
     private func update() {
         let isForComputer = model.pairing.isForComputer
-        let isElsewhere = !model.hasHub && !offersComputers
+        let isElsewhere = model.canConnect && !offersComputers
         screen["hub"].setText(model.hub + (isElsewhere ? " The page Devices connects this computer to one." : ""))
         var (message, words, link) = ("", "", "")
         var ways: [String] = []

@@ -4,12 +4,13 @@ import Foundation
 
 /// Asks the command line whether a phone can reach the hub: it has the means, which this program would not use otherwise.
 struct PhoneWaysCheck: Sendable {
-    /// Absolute paths.
+    /// An absolute path.
     let commandLine: String
-    let socket: String
+    /// AppLocker may be started after the window.
+    let socket: @Sendable () -> String
 
     /// - Parameter directory: of AppLocker's programs.
-    init(directory: String, socket: String) {
+    init(directory: String, socket: @escaping @Sendable () -> String) {
         (commandLine, self.socket) = (directory + "/applocker", socket)
     }
 
@@ -24,7 +25,7 @@ struct PhoneWaysCheck: Sendable {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: commandLine)
         process.arguments =
-            ["pair", "--ways", "--json", "--socket", socket] + (address.map { ["--address=\($0)"] } ?? [])
+            ["pair", "--ways", "--json", "--socket", socket()] + (address.map { ["--address=\($0)"] } ?? [])
         // Without a terminal it asks for no passcode.
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output

@@ -22,7 +22,7 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
     }
 
     func setGroupDescription(_ text: String) {
-        adw_preferences_group_set_description(cast(to: AdwPreferencesGroup.self), text)
+        adw_preferences_group_set_description(cast(to: AdwPreferencesGroup.self), escapedMarkup(text))
     }
 
     func setRowSubtitle(_ subtitle: String) {

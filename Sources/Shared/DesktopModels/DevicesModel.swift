@@ -20,6 +20,8 @@ public final class DevicesModel {
     public private(set) var hub = ""
     /// Whether there is a hub, so that a phone can be paired.
     public private(set) var hasHub = false
+    /// Whether there is none, and none is being started beside AppLocker.
+    public private(set) var canConnect = false
     /// Why the list can't be read; empty if it can. Users who have never entered the passcode here are asked for it.
     public private(set) var problem = ""
     public let pairing: PairingModel
@@ -50,6 +52,7 @@ public final class DevicesModel {
         } catch {
             problem = sentence(error)
             hasHub = false
+            canConnect = false
             devices = []
             shown = nil
         }
@@ -60,9 +63,9 @@ public final class DevicesModel {
         guard let shown, let status = try? await context.control.call(\.hubStatus, token: context.session.token) else {
             return
         }
-        let isSame =
-            (status.url, status.connected, status.records) == (shown.url, shown.connected, shown.records)
-        if !isSame { await load() }
+        var same = status
+        (same.lastSync, same.waiting) = (shown.lastSync, shown.waiting)
+        if same != shown { await load() }
     }
 
     /// Opens a session, with which the list can be read.
@@ -100,6 +103,7 @@ public final class DevicesModel {
 
     private func show(_ status: HubStatus) {
         hasHub = status.url != nil
+        canConnect = status.url == nil && status.isStarting != true
         if let url = status.url {
             hub =
                 status.connected
@@ -107,7 +111,7 @@ public final class DevicesModel {
         } else if status.isStarting == true {
             hub = "The hub of this computer is starting."
         } else {
-            hub = status.problem ?? "There is no hub yet."
+            hub = status.problem ?? status.joining ?? "There is no hub yet."
         }
     }
 

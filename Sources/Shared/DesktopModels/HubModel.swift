@@ -7,6 +7,7 @@ public final class HubModel {
     /// How far joining is, as one sentence; empty where nothing is under way.
     public private(set) var joining = ""
     public private(set) var isJoining = false
+    public private(set) var isConnecting = false
 
     private let context: DesktopContext
     /// The state changed: devices are read again.
@@ -26,7 +27,9 @@ public final class HubModel {
     public func connect(to address: String, invitation: String) async -> Bool {
         let address = Self.trimmed(address)
         let invitation = Self.trimmed(invitation)
-        guard !address.isEmpty else { return false }
+        guard !address.isEmpty, !isConnecting else { return false }
+        isConnecting = true
+        defer { isConnecting = false }
         let request = ConnectHubRequest(
             url: address.contains("://") ? address : "https://\(address)",
             registrationToken: invitation.isEmpty ? nil : invitation)
@@ -60,10 +63,10 @@ public final class HubModel {
             }
             while report.state == .waiting || report.state == .admitted {
                 joining = report.sentence
-                report = try await context.control.call(
-                    \.joining, query: WaitQuery(wait: 20), token: context.session.token)
+                report = try await nextReport() ?? report
             }
             guard report.state == .joined else { throw ControlError(.hub, report.sentence) }
+            context.announce(report.sentence)
             return true
         }
         await changed()
@@ -72,9 +75,20 @@ public final class HubModel {
         return true
     }
 
+    /// Nil while AppLocker does not answer: after its restart it goes on joining.
+    private func nextReport() async throws -> JoiningReport? {
+        do {
+            return try await context.control.call(
+                \.joining, query: WaitQuery(wait: 20), token: context.session.token)
+        } catch is DaemonUnreachable {
+            try await context.time.sleep(.seconds(1))
+            return nil
+        }
+    }
+
     /// Only the passcode opens them; it was not kept while the other computer was waited for.
     private func sendKeys() async {
-        await context.attempt {
+        let isSent: Void? = await context.attempt {
             let question = PasscodeQuestion(
                 title: "Joined the household",
                 explanation: "With the passcode your phones can read this computer's notes, too.", verb: "Allow")
@@ -82,6 +96,9 @@ public final class HubModel {
                 try await control.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: passcode))
             }
             context.announce("Your phones see this computer and read its notes from now on.")
+        }
+        if isSent == nil {
+            context.announce("Your phones can read this computer's notes once you have opened the vault.")
         }
     }
 

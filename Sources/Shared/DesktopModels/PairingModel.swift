@@ -30,6 +30,8 @@ public final class PairingModel {
     private let context: DesktopContext
     private let checkWays: WaysCheck
     @ObservationIgnored private var id: String?
+    /// How often a check was begun or cancelled.
+    @ObservationIgnored private var checks = 0
     @ObservationIgnored private var waiting: Task<Void, Never>?
 
     init(_ context: DesktopContext, checkWays: @escaping WaysCheck) {
@@ -48,9 +50,10 @@ public final class PairingModel {
         var address = address
         if isChecked, !forComputer {
             state = .checking
+            let check = checks
             let report = await checkWays(address)
             // Cancelled meanwhile.
-            guard state == .checking else { return }
+            guard check == checks else { return }
             state = .idle
             if let report, let problem = report.problem {
                 guard let working = report.address else {
@@ -112,6 +115,7 @@ public final class PairingModel {
 
     /// Withdraws the invitation: its link stops working.
     public func cancel() async {
+        checks += 1
         waiting?.cancel()
         waiting = nil
         state = .idle

@@ -226,7 +226,7 @@ import Testing
         _ = try await world.apps.remove("firefox", user: 1)
         world.gate.forgetActions()
         world.gate.connect(.held(orphansDenied: 3))
-        await eventually { world.gate.actions.last == "synchronised" }
+        await eventually { await world.apps.gateState != .away }
         #expect(
             world.gate.actions == [
                 "configure 130 64", "set calculator open", "set notes guarded", "synchronised",

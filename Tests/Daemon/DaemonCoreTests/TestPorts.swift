@@ -253,9 +253,10 @@ final class RecordingGate: LaunchGatePort {
         state.withLock { $0.guarded[app] = nil }
     }
 
-    func synchronised() async {
+    func synchronised(_ apps: Set<AppID>) async -> Bool {
         note("synchronised")
         await applied()
+        return true
     }
 
     func answer(_ launch: UInt64, allow: Bool) {

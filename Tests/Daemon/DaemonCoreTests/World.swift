@@ -123,7 +123,7 @@ final class World: Sendable {
         running = Task { try await daemon.run() }
         if isGatePresent {
             gate.connect()
-            await eventually { [gate] in gate.actions.contains("synchronised") }
+            await eventually { [daemon] in await daemon.control.apps.gateState != .away }
             gate.forgetActions()
         }
     }

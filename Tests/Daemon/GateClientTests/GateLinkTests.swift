@@ -66,7 +66,8 @@ final class Link {
     func synchronise(_ connection: TestGate.Connection) async throws {
         let isDone = Mutex(false)
         let synchronising = Task { [client] in
-            await client.synchronised()
+            let isSynchronised = await client.synchronised([firefox])
+            #expect(isSynchronised)
             isDone.withLock { $0 = true }
         }
         guard try await connection.next() == .synchronised,
@@ -284,7 +285,23 @@ final class Link {
         await client.setGuarded(firefox, false)
         await client.forget(firefox)
         client.answer(1, allow: true)
-        await client.synchronised()
+        #expect(await !client.synchronised([]))
+    }
+
+    @Test func aGateThatWasSentOnlyAPartOfTheListIsNotToldThatItHasIt() async throws {
+        let link = try Link(keepsList: true)
+        let first = try await link.connectWithApp()
+        first.shutDown()
+        _ = await link.next()
+        let second = try await link.gate.greet()
+        _ = await link.next()
+        #expect(await !link.client.synchronised([firefox]), "the second gate was sent no app")
+        #expect(try link.knownApps() == nil)
+        let other = Task { [client = link.client] in await client.synchronised([]) }
+        #expect(try await second.next() == .synchronised)
+        second.shutDown()
+        #expect(await !other.value, "it never confirmed")
+        await eventually("the empty list is stored") { try link.knownApps() == [] }
     }
 
     @Test func everyOrderReachesTheGateAsItsMessage() async throws {

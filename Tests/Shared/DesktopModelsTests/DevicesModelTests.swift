@@ -145,6 +145,24 @@ struct DevicesModelTests {
         await pairing.cancel()
     }
 
+    @Test func theResultOfACancelledCheckIsNotShown() async {
+        let (checks, finish) = AsyncStream<Void>.makeStream()
+        let pairing = DevicesModel(
+            context,
+            checkWays: { address in
+                if address == "https://slow.example" { for await _ in checks {} }
+                return PhoneWaysReport(hub: "h", address: nil, problem: address, ways: ["1."])
+            }
+        ).pairing
+        async let slow: Void = pairing.start(address: "https://slow.example")
+        await eventually("it is checked") { pairing.state == .checking }
+        await pairing.cancel()
+        await pairing.start(address: "https://other.example")
+        finish.finish()
+        await slow
+        #expect(pairing.state == .unreachable(problem: "https://other.example", ways: ["1."]))
+    }
+
     @Test func aComputerNeedsNoAddressForPhones() async {
         let pairing = pairing(with: PhoneWaysReport(hub: "h", address: nil, problem: "No.", ways: ["1."]))
         async let started: Void = pairing.start(forComputer: true)

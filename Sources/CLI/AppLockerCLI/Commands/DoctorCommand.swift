@@ -120,7 +120,7 @@ struct DoctorFinding: Encodable, Equatable {
                 advice: "Start AppLocker as root, on a kernel with fanotify permission events.")
         case .gateAway:
             return DoctorFinding(
-                "protection", .weak, "The gate is not running; it is being restarted.",
+                "protection", .weak, "The gate is not running, or not ready yet.",
                 advice: "It restarts by itself; if not, see the output of `applocker up`.")
         }
     }

@@ -210,8 +210,8 @@ public actor AppService: Relockable {
         }
         configureGate()
         await synchronizeGate()
-        await gate.synchronised()
-        isGateSynchronised = true
+        isGateSynchronised = await gate.synchronised(
+            Set(stored.policy.apps.keys.filter { stored.resolved[$0] != nil }))
         changes.mark()
         for (id, action) in overdue where guarded[id] == true { order(action, id) }
         overdue = [:]
@@ -227,7 +227,10 @@ public actor AppService: Relockable {
 
     /// In the weak mode only a running gate stops launches.
     var gateAwaySentence: String {
-        wasWeak
+        guard connectedGate == .away else {
+            return "The gate is being sent the list of apps: locked apps can't be started until it has it."
+        }
+        return wasWeak
             ? "The gate is not running: locked apps start without a prompt until it is restarted."
             : "The gate is not running: locked apps can't be started until it is restarted."
     }

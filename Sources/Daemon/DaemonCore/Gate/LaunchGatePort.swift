@@ -75,9 +75,10 @@ public protocol LaunchGatePort: Sendable {
     func set(_ app: ResolvedApp, guarded: Bool) async
     func setGuarded(_ app: AppID, _ guarded: Bool) async
     func forget(_ app: AppID) async
-    /// Reports that every app has been sent; returns when launches of these apps cause prompts (or the gate is not
-    /// connected).
-    func synchronised() async
+    /// Reports that every app has been sent, and waits until launches of these apps cause prompts.
+    ///
+    /// - Returns: false if the gate is not connected, or another one is than the one that was sent the apps.
+    func synchronised(_ apps: Set<AppID>) async -> Bool
     func answer(_ launch: UInt64, allow: Bool)
     func protect(process: Int32)
     func order(_ order: InstanceOrderKind, app: AppID)
