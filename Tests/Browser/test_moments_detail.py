@@ -191,6 +191,31 @@ def test_a_swipe_and_the_arrow_keys_show_the_neighbours(phone):
     page.wait_for_function("(wanted) => location.hash === wanted", arg=newer)
 
 
+def test_back_from_a_photo_stays_at_the_moment_to_which_arrow_keys_led(phone):
+    _, moment = kept(phone, [birthday([300, 300]), birthday([400, 300])])
+    page = opened(phone, "moments")
+    page.evaluate("(moment) => { location.hash = `#/moments/${moment}`; }", moment)
+    zoom = page.get_by_role("button", name="Zoom photo")
+    zoom.click()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".moment-view").wait_for(state="detached")
+    link = page.locator(".moment-neighbours a")
+    other = link.get_attribute("href")
+    page.locator("h1").focus()
+    page.keyboard.press("ArrowLeft" if "moment-neighbour-back" in link.get_attribute("class") else "ArrowRight")
+    page.wait_for_function("(wanted) => location.hash === wanted", arg=other)
+    page.locator(f".moment-neighbours a[href='#/moments/{moment}']").wait_for()
+    zoom.click()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    page.go_back()
+    page.locator(".moment-view").wait_for(state="detached")
+    page.wait_for_function("(wanted) => location.hash === wanted", arg=other)
+    page.locator(f".moment-neighbours a[href='#/moments/{moment}']").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="Everline", level=1).wait_for()
+
+
 def test_a_tap_hides_what_is_over_a_photo_and_a_swipe_down_closes_it(phone):
     [moment] = kept(phone, [birthday([300, 400], [400, 300])])
     page = opened(phone, f"moments/{moment}")

@@ -39,6 +39,8 @@ def test_an_own_vault_has_comments_as_notes_to_oneself(phone):
     assert send.is_disabled()
     write(page, "<b>The boat</b> was blue.\nWe should go again.")
     assert page.get_by_label("Your comment").input_value() == ""
+    # The next one is written at once: Enter must not become a reaction.
+    assert page.get_by_label("Your comment").evaluate("(node) => node === document.activeElement")
     assert page.get_by_label("Your comment").get_attribute("maxlength") == "2000"
     write(page, "x" * 2000)
     heart = remarks.get_by_role("button", name="Love")
@@ -64,6 +66,11 @@ def test_an_own_vault_has_comments_as_notes_to_oneself(phone):
     # What is typed is not lost by accident.
     page.get_by_label("Your comment").fill("half a sentence")
     phone.go("home")
+    page.get_by_role("button", name="Discard").wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    assert page.get_by_label("Your comment").input_value() == "half a sentence"
+    remarks.get_by_role("button", name="Love").focus()
+    page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Discard").wait_for()
     page.get_by_role("button", name="Cancel").click()
     assert page.get_by_label("Your comment").input_value() == "half a sentence"

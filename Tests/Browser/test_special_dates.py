@@ -75,7 +75,7 @@ def test_a_date_is_added_changed_removed_and_restored(phone):
 @pytest.mark.computer_is_off
 def test_home_and_the_timeline_show_what_is_today_and_next(phone):
     page = phone.page
-    for one in (["Our wedding day", -3653, True], ["MARKER-birthday", 3, True], ["Far away", 200, False]):
+    for one in (["Our wedding day", -3660, True], ["MARKER-birthday", 3, True], ["Far away", 200, False]):
         phone.inside(ADDED, one)
     phone.inside(ADDED, ["MARKER-today", 0, False])
     # Before the PIN was confirmed again, Home names none of them.

@@ -1,7 +1,7 @@
 // Shows the screen of the address, and restores where it was scrolled to.
 import { pageTitle } from "../ui/app-identity.js";
 import { dismantle, element } from "../ui/element.js";
-import { isPassing } from "../ui/modal.js";
+import { isClosing, isPassing } from "../ui/modal.js";
 import { button, empty, iconButton } from "../ui/parts.js";
 import { ask } from "../ui/sheet.js";
 import { toast } from "../ui/toast.js";
@@ -36,7 +36,7 @@ export class Router {
 
     /** @param {AbortSignal} signal */
     open(signal) {
-        window.addEventListener("hashchange", () => this.#follow(), { signal });
+        window.addEventListener("hashchange", (event) => this.#follow(event), { signal });
         this.#leaveForeign().then(() => this.#show());
     }
 
@@ -62,9 +62,14 @@ export class Router {
         }
     }
 
-    /** Called after the address changed. */
-    async #follow() {
+    /**
+     * Called after the address changed.
+     * @param {HashChangeEvent} event
+     */
+    async #follow({ oldURL }) {
         if (isPassing()) return;
+        // A screen that was replaced beside the entry of a dialog stays: the entry below has its predecessor's address.
+        if (isClosing()) return history.replaceState(history.state, "", new URL(oldURL).hash);
         const [wanted, kept, { signal }] = [location.hash, this.#kept, this.#shown];
         const answer = !kept || wanted === kept.own || kept.mayLeave();
         if (answer !== true) {
@@ -97,6 +102,7 @@ export class Router {
             beforeLeaving: (mayLeave) => {
                 if (!signal.aborted) this.#kept = { own: location.hash, mayLeave };
             },
+            mayLeave: () => signal.aborted || !this.#kept || this.#kept.mayLeave(),
         };
         this.showing(name);
         const page = await this.#made(screen, context);

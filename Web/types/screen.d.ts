@@ -23,6 +23,8 @@ declare global {
         confirmUnlock: (question: Question) => Promise<boolean>;
         /** Asked whenever the address changes, but not by `go` with `replace` or when AppLocker is locked. */
         beforeLeaving: (mayLeave: () => true | Promise<boolean>) => void;
+        /** Asks that question, for a screen that replaces this one at its own address. */
+        mayLeave: () => true | Promise<boolean>;
     }
 
     interface Page {

@@ -14,11 +14,15 @@ const open = [];
 const currentEntry = () => history.state ?? { visit: "", dialogs: 0 };
 let shown = currentEntry();
 let isPassed = false;
+let isClosed = false;
 
 export const isDialogOpen = () => open.length > 0;
 
 /** Whether Back is passing the current entry: its screen need not be drawn. */
 export const isPassing = () => isPassed;
+
+/** Whether Back has just closed a dialog, and its screen stays. */
+export const isClosing = () => isClosed;
 
 /** Call it once for each page. */
 export function closeDialogsOnBack() {
@@ -27,7 +31,9 @@ export function closeDialogsOnBack() {
         shown = currentEntry();
         isPassed = left.visit !== "" && left.visit === shown.visit
             && left.dialogs > open.length && left.dialogs > shown.dialogs;
-        for (const dialog of open.splice(shown.dialogs)) dialog.close();
+        const closed = open.splice(shown.dialogs);
+        isClosed = closed.length > 0 && left.visit !== "" && left.visit === shown.visit;
+        for (const dialog of closed) dialog.close();
         if (isPassed) history.back();
     });
 }

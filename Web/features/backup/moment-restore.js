@@ -209,6 +209,7 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
     const result = { moments: 0, photos: 0, failed: 0, isStopped: false, problem: /** @type {string | null} */ (null) };
     const all = [...changes.added.map((kept) => ({ kept, moment: null })), ...changes.changed];
     const vault = await companion.moments.editor.vault(companion.device.keys);
+    const remarks = await companion.moments.remarks();
     for (const [index, { kept, moment }] of all.entries()) {
         /** @type {string[]} */
         const staged = [];
@@ -223,10 +224,11 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
                 photos.push(own);
             }
             const { title, words, date, offset, mood, place = null, favourite } = kept.content;
-            const saved = await companion.moments.save(moment,
-                { title, words, date, offset, mood, place, favourite, photos });
-            // A moment that is still here keeps the remarks that it has.
-            if (!moment) await restoreRemarks(companion, backup, kept.id, saved);
+            // In one step with its remarks: the next import takes a moment that is here as whole. One that is still here
+            // keeps the remarks that it has.
+            const own = moment ? [] : remarksOf(backup, kept.id);
+            await companion.moments.save(moment, { title, words, date, offset, mood, place, favourite, photos },
+                async (saved, keys) => remarks.records(saved, own, keys));
             result.moments += 1;
             result.photos += staged.length;
         } catch (error) {
@@ -246,16 +248,12 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
 /**
  * The remarks of a restored moment, as this device's: nobody else can sign them. Other members' comments name them;
  * their reactions are left out.
- * @param {Companion} companion
  * @param {MomentBackup} backup
  * @param {string} id of the moment in the file
- * @param {Moment} moment as it was restored
  */
-async function restoreRemarks(companion, backup, id, moment) {
-    const contents = (backup.remarks.get(id) ?? []).flatMap(({ by, content }) => (
+function remarksOf(backup, id) {
+    return (backup.remarks.get(id) ?? []).flatMap(({ by, content }) => (
         by === null ? [content] : content.kind === "comment" ? [{ ...content, from: content.from ?? by }] : []));
-    if (contents.length === 0) return;
-    await (await companion.moments.remarks()).add(moment, contents);
 }
 
 /**

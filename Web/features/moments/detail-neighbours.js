@@ -19,7 +19,9 @@ export function neighbours(context, surface, id, moments) {
     const index = moments.findIndex((moment) => moment.id === id);
     const [newer, older] = index < 0 ? [undefined, undefined] : [moments[index - 1], moments[index + 1]];
     /** @param {Moment | undefined} moment */
-    const show = (moment) => moment && context.go(`moments/${moment.id}`, { replace: true });
+    const show = async (moment) => {
+        if (moment && await context.mayLeave() && !signal.aborted) context.go(`moments/${moment.id}`, { replace: true });
+    };
     /** @type {{ id: number, x: number, y: number } | null} */
     let began = null;
     surface.addEventListener("pointerdown", (event) => {

@@ -149,10 +149,13 @@ class RemarksView {
         event.preventDefault();
         const text = this.#text.value.trim();
         if (!isVisible(text) || this.#send.disabled) return;
+        // Turned off it would lose the focus to the next button, which is a reaction.
+        if (document.activeElement === this.#send) this.#text.focus();
         this.#send.disabled = true;
         await this.#doing(async () => {
             await this.#remarks.comment(this.#moment, text);
-            this.#text.value = "";
+            // What was typed meanwhile stays.
+            if (this.#text.value.trim() === text) this.#text.value = "";
         });
         this.#typed();
     }

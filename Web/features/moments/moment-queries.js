@@ -63,8 +63,8 @@ export function statistics(moments, { together, today }) {
         if (moment.mood) add(moods, moment.mood);
         if (moment.place?.name) places.add(moment.place.name.toLocaleLowerCase());
         const year = Number(month.slice(0, -3));
-        const last = years.at(-1);
-        if (last?.year === year) last.moments += 1;
+        const known = years.find((one) => one.year === year);
+        if (known) known.moments += 1;
         else years.push({ year, moments: 1, index });
     }
     return {

@@ -9,6 +9,12 @@ import { UnlockedIndex } from "./unlocked-index.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
 /** @typedef {import("./moment-index.js").MomentIndex} MomentIndex */
+/** @typedef {import("../../store/store.js").Waiting} Waiting */
+/**
+ * What is stored in the same step, or not at all.
+ * @typedef {(moment: { id: string, vault: string }, keys: import("../../household/keys.js").UnlockedKeys) =>
+ *   Promise<Waiting[]>} Also
+ */
 /**
  * As a note's: `base`, `isWaiting`, `problem`, `signature`.
  * @typedef {MomentContent & { id: string, vault: string, revision: number, base: number, signature: string,
@@ -150,9 +156,10 @@ export class Moments {
      * StoreError.
      * @param {Moment | null} moment as it was read, or null for a new one
      * @param {Draft} draft
+     * @param {Also} [also]
      * @returns {Promise<Moment>} to be changed further
      */
-    save(moment, draft) {
+    save(moment, draft, also) {
         const { date, place = moment?.place } = draft;
         const now = this.device.time.now() / 1000;
         return this.#write(moment, {
@@ -163,7 +170,7 @@ export class Moments {
             .map(({ id, width, height, hash, description }) =>
                 ({ id, width, height, hash, ...(description ? { description } : {}) })),
             created: moment?.created ?? now, modified: now,
-        });
+        }, also);
     }
 
     /** @param {Moment} moment as it was read @param {boolean} favourite */
@@ -194,8 +201,12 @@ export class Moments {
         };
     }
 
-    /** @param {Moment | null} moment @param {MomentContent} content @returns {Promise<Moment>} */
-    async #write(moment, content) {
+    /**
+     * @param {Moment | null} moment @param {MomentContent} content
+     * @param {Also} [also]
+     * @returns {Promise<Moment>}
+     */
+    async #write(moment, content, also = async () => []) {
         const body = momentBody(content);
         const index = await this.#index.ready();
         return this.editor.exclusive(async (keys) => {
@@ -204,7 +215,8 @@ export class Moments {
             const photos = await this.#photosOf(moment, content);
             const gone = await this.#withoutPhotos(moment, content.photos, index, keys);
             await this.editor.commit({
-                ...gone, waiting: [{ key: recordKey("moments", name.id), record }, ...photos.waiting, ...gone.waiting],
+                ...gone, waiting: [{ key: recordKey("moments", name.id), record }, ...photos.waiting, ...gone.waiting,
+                    ...(await also(name, keys))],
                 unstaged: photos.unstaged,
             });
             return { ...content, ...name, base: replaces, signature: record.signature, isWaiting: true, problem: null };

@@ -31,6 +31,8 @@ export class RemarkIndex {
     #byMoment = new Map();
     /** @type {Map<string, Promise<string>>} by vault and author */
     #tags = new Map();
+    /** @type {Map<string, { comments: number, reactions: number }>} by vault and moment */
+    #counts = new Map();
 
     /**
      * @param {DeviceSession} device
@@ -55,6 +57,7 @@ export class RemarkIndex {
     /** @param {string} key @param {Remark | null} remark */
     #put(key, remark) {
         const before = this.#remarks.get(key);
+        for (const one of [before, remark]) if (one) this.#counts.delete(`${one.vault}/${one.moment}`);
         if (before) this.#byMoment.get(before.moment)?.delete(key);
         if (!remark) return void this.#remarks.delete(key);
         this.#remarks.set(key, remark);
@@ -138,18 +141,28 @@ export class RemarkIndex {
         return { comments: comments.reverse(), reactions };
     }
 
-    /** @param {{ id: string, vault: string }} moment */
+    /**
+     * As often as a list is drawn, so it is remembered.
+     * @param {{ id: string, vault: string }} moment
+     */
     counts(moment) {
         if (!this.#byMoment.get(moment.id)?.size) return { comments: 0, reactions: 0 };
-        const { comments, reactions } = this.shown(moment);
-        return {
-            comments: comments.length, reactions: [...reactions.values()].reduce((sum, { size }) => sum + size, 0),
-        };
+        const place = `${moment.vault}/${moment.id}`;
+        let counts = this.#counts.get(place);
+        if (!counts) {
+            const { comments, reactions } = this.shown(moment);
+            counts = {
+                comments: comments.length, reactions: [...reactions.values()].reduce((sum, { size }) => sum + size, 0),
+            };
+            this.#counts.set(place, counts);
+        }
+        return counts;
     }
 
     forget() {
         this.#remarks.clear();
         this.#byMoment.clear();
         this.#tags.clear();
+        this.#counts.clear();
     }
 }

@@ -53,7 +53,8 @@ export class Remarks {
     async authorNames() {
         if (!this.isShared) return () => "";
         const names = await this.editor.household.ownNames();
-        const inUse = [...names.values()].map((name) => shownName(name).toLocaleLowerCase());
+        // "You" is the reader.
+        const inUse = ["you", ...[...names.values()].map((name) => shownName(name).toLocaleLowerCase())];
         return (author) => {
             const name = shownName(names.get(author) ?? "");
             const isUsedTwice = inUse.filter((one) => one === name.toLocaleLowerCase()).length > 1;
@@ -88,16 +89,25 @@ export class Remarks {
      * @param {OfMoment} moment
      * @param {(Omit<Comment, "moment"> | Omit<Reaction, "moment">)[]} contents
      */
-    add({ id, vault }, contents) {
+    add(moment, contents) {
         return this.editor.exclusive(async (keys) => {
-            const author = this.isShared ? keys.device : keys.household;
-            const waiting = await Promise.all(contents.map(async (content) => {
-                const name = { vault, collection: "remarks", id: await newRemarkID(vault, author), revision: 1 };
-                const body = remarkBody(/** @type {Comment | Reaction} */ ({ ...content, moment: id }));
-                return { key: recordKey("remarks", name.id), record: await keys.sealBody(name, body, 0) };
-            }));
-            await this.editor.commit({ waiting });
+            await this.editor.commit({ waiting: await this.records(moment, contents, keys) });
         });
+    }
+
+    /**
+     * Not stored yet: a restored moment is stored together with its remarks.
+     * @param {OfMoment} moment
+     * @param {(Omit<Comment, "moment"> | Omit<Reaction, "moment">)[]} contents
+     * @param {import("../../household/keys.js").UnlockedKeys} keys
+     */
+    records({ id, vault }, contents, keys) {
+        const author = this.isShared ? keys.device : keys.household;
+        return Promise.all(contents.map(async (content) => {
+            const name = { vault, collection: "remarks", id: await newRemarkID(vault, author), revision: 1 };
+            const body = remarkBody(/** @type {Comment | Reaction} */ ({ ...content, moment: id }));
+            return { key: recordKey("remarks", name.id), record: await keys.sealBody(name, body, 0) };
+        }));
     }
 
     /** @param {Remark} remark its author's own */

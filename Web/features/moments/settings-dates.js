@@ -51,11 +51,11 @@ async function change(context, date) {
         if (answer !== "remove") return await dates.save(date, answer);
         if (!date) return;
         await dates.remove(date);
-        toast(`“${named(date.name)}” removed`, {
+        if (companion.state === "unlocked") toast(`“${named(date.name)}” removed`, {
             undo: () => dates.save(date, date).catch((error) => toast(sentenceOf(error))),
         });
     } catch (error) {
-        toast(sentenceOf(error));
+        if (companion.state === "unlocked") toast(sentenceOf(error));
     }
 }
 

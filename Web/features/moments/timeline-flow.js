@@ -122,13 +122,18 @@ export class Flow {
         /** @type {number[]} */
         let columns = Array.from({ length: count }, () => 0);
         let group = "";
+        // Moments are in the order of time; where they were written in several time zones, two months can alternate.
+        /** @type {Map<string, number>} */
+        const parts = new Map();
         for (const [index, item] of this.#items.entries()) {
             const { key, name } = this.#kind.groupOf(item);
             if (key !== group) {
                 group = key;
                 const y = Math.max(...columns);
+                const part = (parts.get(key) ?? 0) + 1;
+                parts.set(key, part);
                 boxes.push({
-                    key: `month ${key}`, item: null, heading: name, x: 0, y, width, height: headingHeight * rem, index,
+                    key: `month ${key}${part > 1 ? ` ${part}` : ""}`, item: null, heading: name, x: 0, y, width, height: headingHeight * rem, index,
                 });
                 columns = columns.map(() => y + headingHeight * rem);
             }

@@ -58,7 +58,12 @@ export class UnlockedIndex {
             this.#stale.clear();
             // Concurrent callers wait for it too.
             this.#refreshing = this.#refreshing.catch(() => {})
-                .then(() => Promise.all(stale.map((key) => index.refresh(key))));
+                .then(() => Promise.all(stale.map((key) => index.refresh(key))))
+                .catch((error) => {
+                    // The next use reads them once more.
+                    for (const key of stale) this.#stale.add(key);
+                    throw error;
+                });
         }
         await this.#refreshing;
         this.#device.requireUnlocked(keys);

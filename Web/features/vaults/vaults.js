@@ -132,11 +132,15 @@ export class Vaults extends EventTarget {
         const { joinBySpare, listKept } = await import("./spare.js");
         // One at a time over all tabs: each would join.
         await this.main.device.tabs.exclusive("join-kept", async () => {
-            const known = new Set(
-                [...(await this.#entries()).map(({ household }) => household), ...(await this.#left())]);
+            const left = new Set(await this.#left());
             for (const one of await listKept(this.main.device)) {
-                if (this.#open !== open || known.has(one.household) || known.size >= maximumVaults) continue;
-                await joinBySpare(this.main.device, one, (membership) => this.#enter(membership, one.name));
+                if (this.#open !== open) return;
+                const entries = await this.#entries();
+                if (entries.length >= maximumVaults) return;
+                if (left.has(one.household) || entries.some(({ household }) => household === one.household)) continue;
+                // One that its members removed prevents no other.
+                await joinBySpare(this.main.device, one, (membership) => this.#enter(membership, one.name))
+                    .catch((error) => console.warn(error));
             }
         });
     }
