@@ -224,8 +224,8 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
                 photos.push(own);
             }
             const { title, words, date, offset, mood, place = null, favourite } = kept.content;
-            // In one step with its remarks: the next import takes a moment that is here as whole. One that is still here
-            // keeps the remarks that it has.
+            // In one step with its remarks: the next import takes a moment that is here as whole. One that is still
+            // here keeps the remarks that it has.
             const own = moment ? [] : remarksOf(backup, kept.id);
             await companion.moments.save(moment, { title, words, date, offset, mood, place, favourite, photos },
                 async (saved, keys) => remarks.records(saved, own, keys));

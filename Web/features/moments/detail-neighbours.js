@@ -20,7 +20,8 @@ export function neighbours(context, surface, id, moments) {
     const [newer, older] = index < 0 ? [undefined, undefined] : [moments[index - 1], moments[index + 1]];
     /** @param {Moment | undefined} moment */
     const show = async (moment) => {
-        if (moment && await context.mayLeave() && !signal.aborted) context.go(`moments/${moment.id}`, { replace: true });
+        if (!moment || !(await context.mayLeave()) || signal.aborted) return;
+        context.go(`moments/${moment.id}`, { replace: true });
     };
     /** @type {{ id: number, x: number, y: number } | null} */
     let began = null;

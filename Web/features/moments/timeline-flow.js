@@ -132,8 +132,9 @@ export class Flow {
                 const y = Math.max(...columns);
                 const part = (parts.get(key) ?? 0) + 1;
                 parts.set(key, part);
+                const box = part > 1 ? `month ${key} ${part}` : `month ${key}`;
                 boxes.push({
-                    key: `month ${key}${part > 1 ? ` ${part}` : ""}`, item: null, heading: name, x: 0, y, width, height: headingHeight * rem, index,
+                    key: box, item: null, heading: name, x: 0, y, width, height: headingHeight * rem, index,
                 });
                 columns = columns.map(() => y + headingHeight * rem);
             }
