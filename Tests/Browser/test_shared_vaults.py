@@ -23,6 +23,15 @@ def test_members_of_two_households_see_each_others_moments(anna, ben):
         one.sent()
     # Each has the other's photo in full size.
     for one, title in ((anna, "MARKER-by-ben"), (ben, "MARKER-by-anna")):
+        # Its record is one of its own, which may arrive after the moment's.
+        one.until(
+            f"""async () => {{
+            const {{ companion }} = await window.v.ours();
+            const {{ moments: [moment] }} = await companion.moments.list({{ search: "{title}" }});
+            return Boolean((await companion.device.stored("photos", moment.photos[0].id)).record);
+        }}""",
+            "the photo arrives",
+        )
         size = one.do(
             """async (title) => {
             const { companion } = await window.v.ours();
