@@ -268,7 +268,7 @@ public final class GateClient: LaunchGatePort {
 
     public func synchronised(_ apps: Set<AppID>) async -> Bool {
         // A gate that connected meanwhile has only a part of the list.
-        let connection = state.withLock { Set($0.tokens.keys) == apps ? $0.connection : nil }
+        let connection = state.withLock { apps.isSubset(of: $0.tokens.keys) ? $0.connection : nil }
         guard let connection, connection.send(.synchronised),
             state.withLock({ state in
                 guard state.connection === connection else { return false }

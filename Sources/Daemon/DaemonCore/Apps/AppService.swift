@@ -212,6 +212,8 @@ public actor AppService: Relockable {
         await synchronizeGate()
         isGateSynchronised = await gate.synchronised(
             Set(stored.policy.apps.keys.filter { stored.resolved[$0] != nil }))
+        // Another gate has connected meanwhile, or none: its own event follows.
+        guard isGateSynchronised else { return }
         changes.mark()
         for (id, action) in overdue where guarded[id] == true { order(action, id) }
         overdue = [:]
