@@ -29,10 +29,10 @@ export function closeDialogsOnBack() {
     window.addEventListener("popstate", () => {
         const left = shown;
         shown = currentEntry();
-        isPassed = left.visit !== "" && left.visit === shown.visit
-            && left.dialogs > open.length && left.dialogs > shown.dialogs;
+        const isSameScreen = left.visit !== "" && left.visit === shown.visit;
+        isPassed = isSameScreen && left.dialogs > open.length && left.dialogs > shown.dialogs;
         const closed = open.splice(shown.dialogs);
-        isClosed = closed.length > 0 && left.visit !== "" && left.visit === shown.visit;
+        isClosed = isSameScreen && closed.length > 0;
         for (const dialog of closed) dialog.close();
         if (isPassed) history.back();
     });

@@ -55,8 +55,7 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
             guard let date = LocalDay(day.day), date <= today else { continue }
             counts[period(date), default: Counts()].add(day)
         }
-        let periods = Array(
-            sequence(first: period(today)) { previous($0) }.prefix(limit))
+        let periods = Array(sequence(first: period(today), next: previous).prefix(limit))
         guard let first = periods.lastIndex(where: { counts[$0] != nil }) else { return [] }
         return Self.bars(periods[...first].map { (name($0, today: today), counts[$0] ?? Counts()) })
     }
@@ -108,10 +107,9 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
         case .month:
             return "\(Self.months[period % 12]) \(period / 12)"
         case .app, .day, .week:
-            let date = LocalDay(date: Double(period) * 86_400, offset: 0).text
-            guard self == .day else { return period == self.period(today) ? "This week" : "Week of \(date)" }
-            let age = today.daysSince1970 - period
-            return age == 0 ? "Today" : age == 1 ? "Yesterday" : date
+            let day = LocalDay(date: Double(period) * 86_400, offset: 0)
+            guard self == .week else { return day.name(today: today) }
+            return period == self.period(today) ? "This week" : "Week of \(day.text)"
         }
     }
 

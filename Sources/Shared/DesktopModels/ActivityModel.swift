@@ -87,7 +87,7 @@ public final class ActivityModel {
         let report = try await context.control.call(
             \.statistics, query: StatisticsQuery(days: chart.days), token: context.session.token)
         // Another one may have been chosen meanwhile.
-        if chart == self.chart { bars = chart.bars(report, today: context.time.day(context.time.wallClock())) }
+        if chart == self.chart { bars = chart.bars(report, today: context.time.today) }
     }
 
     /// Reads what is new; errors are shown by the overview.
@@ -121,6 +121,7 @@ public final class ActivityModel {
     }
 
     private func updateChoices() {
+        let today = context.time.today
         let ids = Set(events.compactMap(\.app))
         apps =
             [FilterChoice(title: "All apps", value: nil)]
@@ -134,7 +135,7 @@ public final class ActivityModel {
         days =
             [FilterChoice(title: "All days", value: nil)]
             + Set(events.compactMap { context.time.day($0.time) }).sorted(by: >).map {
-                FilterChoice(title: heading($0), value: $0)
+                FilterChoice(title: $0.name(today: today), value: $0)
             }
     }
 
@@ -144,6 +145,7 @@ public final class ActivityModel {
 
     private func show() {
         let matching = matching()
+        let today = context.time.today
         var items: [ActivityItem] = []
         var lastDay: LocalDay?
         for event in matching.suffix(shown).reversed() {
@@ -151,18 +153,12 @@ public final class ActivityModel {
             items.append(
                 ActivityItem(
                     id: "\(event.number)", time: String(context.time.text(event.time).suffix(5)),
-                    dayHeading: day == lastDay ? nil : day.map(heading), sentence: event.sentence,
+                    dayHeading: day == lastDay ? nil : day?.name(today: today), sentence: event.sentence,
                     group: EventGroup(kind: event.kind), isWarning: Self.warnings.contains(event.kind)))
             lastDay = day
         }
         hasMore = matching.count > shown
         if items != self.items { self.items = items }
-    }
-
-    private func heading(_ day: LocalDay) -> String {
-        let today = context.time.day(context.time.wallClock())
-        guard let days = today.map({ $0.daysSince1970 - day.daysSince1970 }) else { return day.text }
-        return days == 0 ? "Today" : days == 1 ? "Yesterday" : day.text
     }
 
     private static let warnings: Set<String> = [

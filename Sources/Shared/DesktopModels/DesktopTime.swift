@@ -27,13 +27,16 @@ public struct DesktopTime: Sendable {
         return LocalDay(date: time, offset: utcOffset(time))
     }
 
+    /// The local day now; nil if the clock has a time that no calendar has.
+    var today: LocalDay? { day(wallClock()) }
+
     /// A time (seconds since 1970) as local time: "14:05"; with its day if that is not today: "2026-01-31 14:05".
     public func text(_ time: Double) -> String {
         guard let day = day(time) else { return "?" }
         let minutes = Int((time / 60).rounded(.down)) + utcOffset(time)
         let minute = ((minutes % 1_440) + 1_440) % 1_440
         let clock = "\(Self.digits(minute / 60)):\(Self.digits(minute % 60))"
-        return day == self.day(wallClock()) ? clock : "\(day.text) \(clock)"
+        return day == today ? clock : "\(day.text) \(clock)"
     }
 
     private static func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -63,5 +66,16 @@ public enum SpokenDuration {
     public static func clock(seconds: Int) -> String {
         let seconds = max(0, seconds)
         return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+    }
+}
+
+extension LocalDay {
+    /// "Today", "Yesterday", "2026-01-31".
+    func name(today: LocalDay?) -> String {
+        switch today.map({ $0.daysSince1970 - daysSince1970 }) {
+        case 0: "Today"
+        case 1: "Yesterday"
+        default: text
+        }
     }
 }

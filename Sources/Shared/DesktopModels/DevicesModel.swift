@@ -17,11 +17,11 @@ public struct DeviceItem: Equatable, Sendable, Identifiable {
 public final class DevicesModel {
     public private(set) var devices: [DeviceItem] = []
     /// The hub's state in one sentence; empty before it was read.
-    public private(set) var hub = ""
+    public var hub: String { status.map(Self.state(of:)) ?? "" }
     /// Whether there is a hub, so that a phone can be paired.
-    public private(set) var hasHub = false
-    /// Whether there is none, and none is being started beside AppLocker.
-    public private(set) var canConnect = false
+    public var hasHub: Bool { status?.url != nil }
+    /// Whether a hub can be connected: there is none, and AppLocker is not starting its own.
+    public var canConnect: Bool { status.map { $0.url == nil && $0.isStarting != true } ?? false }
     /// Why the list can't be read; empty if it can. Users who have never entered the passcode here are asked for it.
     public private(set) var problem = ""
     public let pairing: PairingModel
@@ -30,8 +30,8 @@ public final class DevicesModel {
     }
 
     private let context: DesktopContext
-    /// Of the list that is shown.
-    @ObservationIgnored private var shown: HubStatus?
+    /// As it was when the list was read.
+    private var status: HubStatus?
 
     public init(_ context: DesktopContext, checkWays: @escaping PairingModel.WaysCheck = { _ in nil }) {
         self.context = context
@@ -42,8 +42,7 @@ public final class DevicesModel {
         do {
             let token = context.session.token
             let status = try await context.control.call(\.hubStatus, token: token)
-            show(status)
-            shown = status
+            if status != self.status { self.status = status }
             let list = status.url == nil ? [] : try await context.control.call(\.listDevices, token: token).devices
             let items = list.map(item)
             if items != devices { devices = items }
@@ -51,21 +50,18 @@ public final class DevicesModel {
         } catch is CancellationError {
         } catch {
             problem = sentence(error)
-            hasHub = false
-            canConnect = false
             devices = []
-            shown = nil
+            status = nil
         }
     }
 
     /// Reads the hub's state, and the list if there is something new: each list is a request to the hub.
     public func refresh() async {
-        guard let shown, let status = try? await context.control.call(\.hubStatus, token: context.session.token) else {
-            return
-        }
-        var same = status
-        (same.lastSync, same.waiting) = (shown.lastSync, shown.waiting)
-        if same != shown { await load() }
+        guard let shown = status,
+            var status = try? await context.control.call(\.hubStatus, token: context.session.token)
+        else { return }
+        (status.lastSync, status.waiting) = (shown.lastSync, shown.waiting)
+        if status != shown { await load() }
     }
 
     /// Opens a session, with which the list can be read.
@@ -101,18 +97,13 @@ public final class DevicesModel {
         await load()
     }
 
-    private func show(_ status: HubStatus) {
-        hasHub = status.url != nil
-        canConnect = status.url == nil && status.isStarting != true
+    private static func state(of status: HubStatus) -> String {
         if let url = status.url {
-            hub =
-                status.connected
+            return status.connected
                 ? "Connected to the hub at \(url)." : "The hub at \(url) is not reached. \(status.problem ?? "")"
-        } else if status.isStarting == true {
-            hub = "The hub of this computer is starting."
-        } else {
-            hub = status.problem ?? status.joining ?? "There is no hub yet."
         }
+        if status.isStarting == true { return "The hub of this computer is starting." }
+        return status.problem ?? status.joining ?? "There is no hub yet."
     }
 
     private func item(_ device: DeviceReport) -> DeviceItem {

@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 public import Observation
 
 /// Connects this computer to a hub, and to the household of another computer.
@@ -25,8 +26,8 @@ public final class HubModel {
     ///   - invitation: a link of the hub's operator, or the hub's registration token; empty where it needs none.
     /// - Returns: whether it is connected.
     public func connect(to address: String, invitation: String) async -> Bool {
-        let address = Self.trimmed(address)
-        let invitation = Self.trimmed(invitation)
+        let address = address.trimmingCharacters(in: .whitespacesAndNewlines)
+        let invitation = invitation.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !address.isEmpty, !isConnecting else { return false }
         isConnecting = true
         defer { isConnecting = false }
@@ -50,7 +51,7 @@ public final class HubModel {
     /// - Parameter link: what the other computer shows.
     /// - Returns: whether this computer is in the household.
     public func join(_ link: String) async -> Bool {
-        let request = JoinHubRequest(link: Self.trimmed(link))
+        let request = JoinHubRequest(link: link.trimmingCharacters(in: .whitespacesAndNewlines))
         guard !request.link.isEmpty, !isJoining else { return false }
         isJoining = true
         defer {
@@ -111,9 +112,5 @@ public final class HubModel {
             context.announce(done.notes.first ?? "AppLocker is not connected to a hub.")
         }
         await changed()
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
     }
 }
