@@ -16,11 +16,15 @@ public struct RepeatableRandom: RandomNumberGenerator, Sendable {
 }
 
 /// Seeds of a randomised test: the fixed ones and as many random ones as an environment variable requests (`NAME=20`),
-/// which are printed; or only those that it lists (`NAME=12,345`, `NAME=12,`).
-public func seeds(_ always: [UInt64], orAskedBy variable: String, upTo end: UInt64 = 1_000_000) -> [UInt64] {
-    let asked = ProcessInfo.processInfo.environment[variable] ?? "0"
+/// which are printed; or only those that it lists (`NAME=12,345`, `NAME=12,`). A run with random ones and the long form
+/// (`APPLOCKER_LONG=1`) have also the fixed ones of `more`.
+public func seeds(
+    _ always: [UInt64], more: [UInt64] = [], orAskedBy variable: String, upTo end: UInt64 = 1_000_000
+) -> [UInt64] {
+    let environment = ProcessInfo.processInfo.environment
+    let asked = environment[variable] ?? "0"
     if asked.contains(",") { return asked.split(separator: ",").compactMap { UInt64($0) } }
     let random = (0..<(Int(asked) ?? 0)).map { _ in UInt64.random(in: 0..<end) }
     if !random.isEmpty { print("\(variable): seeds \(random)") }
-    return always + random
+    return always + (random.isEmpty && environment["APPLOCKER_LONG"] != "1" ? [] : more) + random
 }

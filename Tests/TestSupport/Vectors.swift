@@ -11,5 +11,9 @@ public enum Vectors {
 
 /// Bytes in the notation of the vectors: two hexadecimal digits each.
 public func bytes(hex: String) -> [UInt8] {
-    stride(from: 0, to: hex.utf8.count, by: 2).compactMap { UInt8(hex.dropFirst($0).prefix(2), radix: 16) }
+    // By bytes: an index into a string's characters is found from its start each time.
+    let digits = Array(hex.utf8)
+    return stride(from: 0, to: digits.count, by: 2).compactMap { index in
+        UInt8(String(decoding: digits[index...].prefix(2), as: UTF8.self), radix: 16)
+    }
 }

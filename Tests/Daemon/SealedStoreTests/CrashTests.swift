@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct CrashTests {
     /// 500 times with APPLOCKER_LONG=1.
-    private var rounds: Int { ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 500 : 20 }
+    private var rounds: Int { ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 500 : 10 }
 
     @Test func afterAKillEverythingAcknowledgedIsStoredAndNoBlobIsPartial() async throws {
         let directory = try TemporaryDirectory()

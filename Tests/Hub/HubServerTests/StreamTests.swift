@@ -47,7 +47,7 @@ struct StreamTests {
 
     /// Readers that disconnect and resume while others write: contiguous numbers, none twice.
     @Test func nothingIsLostOrSentTwiceDuringConcurrentWrites() async throws {
-        let total: UInt64 = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 20_000 : 800
+        let total: UInt64 = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? 20_000 : 400
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.householdRequests = .none
             configuration.limits.deviceRequests = .none
