@@ -74,7 +74,7 @@ public final class LogindSignals: SessionSignalsPort {
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? BusError else { return "\(error)" }
         return switch error.code {
-        case .unreachable: "there is no system message bus"
+        case .unreachable: "the D-Bus system bus is not running"
         case .closed: "the system message bus closed the connection"
         default:
             "systemd-logind answered: "

@@ -176,8 +176,9 @@ import Testing
     @Test func missingSystemSignalsAreReportedInTheStatus() async throws {
         let world = try await World()
         _ = try await world.join()
-        world.signals.send(.unavailable("there is no system message bus"))
-        let sentence = "Sleep, screen locks and user switches are not detected: there is no system message bus."
+        world.signals.send(.unavailable("the D-Bus system bus is not running"))
+        let sentence =
+            "AppLocker can't notice sleep, screen locks or user switches here: the D-Bus system bus is not running."
         await eventually {
             try await world.call(.status, as: StatusReport.self).degraded.contains(sentence)
         }

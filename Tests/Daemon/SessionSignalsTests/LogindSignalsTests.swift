@@ -255,7 +255,7 @@ struct LogindSignalsTests {
             address: .address("unix:path=\(path)"), retries: .milliseconds(20) ... .milliseconds(50))
         signals.start()
         var reader = SignalReader(signals.signals)
-        #expect(await reader.next() == .unavailable("there is no system message bus"))
+        #expect(await reader.next() == .unavailable("the D-Bus system bus is not running"))
         for _ in 0..<2 {
             let (daemon, address) = try await MockLogind.startBus(path)
             let mock = try MockLogind(daemon: daemon, address: address)
@@ -269,7 +269,7 @@ struct LogindSignalsTests {
             #expect(await reader.next() == .available)
             await eventually("sleep is delayed") { try await mock.inhibitors().count == 2 }
             daemon.kill()
-            while let signal = await reader.next(), signal != .unavailable("there is no system message bus") {}
+            while let signal = await reader.next(), signal != .unavailable("the D-Bus system bus is not running") {}
         }
         signals.stop()
     }

@@ -87,7 +87,7 @@ actor PresenceService {
             signalsProblem = nil
             authorizer.update { $0.isAsleep = false }
         case .unavailable(let why):
-            signalsProblem = "Sleep, screen locks and user switches are not detected: \(why)."
+            signalsProblem = "AppLocker can't notice sleep, screen locks or user switches here: \(why)."
             // No signal would report that the computer is awake again.
             authorizer.update { $0.isAsleep = false }
             known = [:]
