@@ -51,6 +51,7 @@ final class DevicesPage: Page {
         screen["problem"].setVisible(hasProblem)
         adw_status_page_set_description(screen["problem"].opaque, escapedMarkup(model.problem))
         screen["list_group"].setVisible(!hasProblem && !model.devices.isEmpty)
+        screen["list_group"].setGroupDescription(model.alertNotice)
         screen["pair_group"].setVisible(!hasProblem && model.hasHub)
         screen["connect_group"].setVisible(!hasProblem && model.canConnect)
         screen["join_group"].setVisible(!hasProblem)

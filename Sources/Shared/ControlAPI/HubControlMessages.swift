@@ -201,6 +201,12 @@ public struct DeviceList: Codable, Equatable, Sendable {
         self.devices = devices
         self.unconfirmedAlert = unconfirmedAlert
     }
+
+    /// What to do about it, in words. `time` is that of the alert.
+    public static func advice(onUnconfirmedAlertAt time: String) -> String {
+        "No phone has confirmed the alert of \(time). On the phone, open Settings, Notifications, and send a test "
+            + "notification."
+    }
 }
 
 public struct DeviceReport: Codable, Equatable, Sendable {

@@ -16,6 +16,8 @@ public struct DeviceItem: Equatable, Sendable, Identifiable {
 @MainActor @Observable
 public final class DevicesModel {
     public private(set) var devices: [DeviceItem] = []
+    /// What to do if no phone confirmed the newest alert; empty otherwise.
+    public private(set) var alertNotice = ""
     /// The hub's state in one sentence; empty before it was read.
     public var hub: String { status.map(Self.state(of:)) ?? "" }
     /// Whether there is a hub, so that a phone can be paired.
@@ -43,14 +45,18 @@ public final class DevicesModel {
             let token = context.session.token
             let status = try await context.control.call(\.hubStatus, token: token)
             if status != self.status { self.status = status }
-            let list = status.url == nil ? [] : try await context.control.call(\.listDevices, token: token).devices
-            let items = list.map(item)
+            let list =
+                status.url == nil
+                ? DeviceList(devices: []) : try await context.control.call(\.listDevices, token: token)
+            let items = list.devices.map(item)
             if items != devices { devices = items }
+            alertNotice =
+                list.unconfirmedAlert.map { DeviceList.advice(onUnconfirmedAlertAt: context.time.text($0)) } ?? ""
             problem = ""
         } catch is CancellationError {
         } catch {
             problem = sentence(error)
-            devices = []
+            (devices, alertNotice) = ([], "")
             status = nil
         }
     }

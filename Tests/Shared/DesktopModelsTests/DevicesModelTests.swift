@@ -36,6 +36,19 @@ struct DevicesModelTests {
         #expect(model.devices.map(\.detail) == ["This computer", "Companion · last seen 13:00 · gets notifications"])
     }
 
+    @Test func anAlertThatNoPhoneConfirmedIsNamedWithWhatToDo() async {
+        await model.load()
+        #expect(model.alertNotice.isEmpty)
+        control.on(\.listDevices) { _ in DeviceList(devices: [], unconfirmedAlert: TestClock.start) }
+        await model.load()
+        #expect(
+            model.alertNotice == "No phone has confirmed the alert of 13:00. On the phone, open Settings, "
+                + "Notifications, and send a test notification.")
+        control.on(\.listDevices) { _ in throw ControlError(.sessionNeeded, "Enter the passcode.") }
+        await model.load()
+        #expect(model.alertNotice.isEmpty, "a list that can't be read leaves no old notice")
+    }
+
     @Test func theListIsReadAgainOnlyIfTheHubHasSomethingNew() async {
         await model.refresh()
         #expect(control.requests(.hubStatus).isEmpty, "nothing is shown yet")

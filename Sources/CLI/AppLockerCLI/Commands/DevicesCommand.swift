@@ -36,9 +36,7 @@ struct DevicesCommand: AsyncParsableCommand {
             Output.standard.lines(table.lines(Paint(.standard)))
             guard let time = list.unconfirmedAlert else { return }
             Output.standard.line(
-                Paint(.standard).warning(
-                    "No phone has confirmed the alert of \(TimeText.local(time)). On the phone, open Settings, "
-                        + "Notifications, and send a test notification."))
+                Paint(.standard).warning(DeviceList.advice(onUnconfirmedAlertAt: TimeText.local(time))))
         }
     }
 
