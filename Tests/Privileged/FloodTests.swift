@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// One user starts locked apps as fast as the computer can, without delaying other users.
-@Suite(.serialized, .requires(.root, .fanotify, .program("cc")))
+@Suite(.requires(.root, .fanotify, .program("cc")))
 struct FloodTests {
     /// The limit for nine of ten prompts of another user, whatever this one does.
     static let longestWait = Duration.milliseconds(500)

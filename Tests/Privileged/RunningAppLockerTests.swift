@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A whole AppLocker, as `applocker up` starts it.
-@Suite(.serialized, .requires(.root, .fanotify))
+@Suite(.requires(.root, .fanotify))
 struct RunningAppLockerTests {
     @Test func aLockedProgramIsHeldPromptedForAndContinues() async throws {
         let applocker = try await RunningAppLocker()

@@ -6,12 +6,7 @@ import TestSupport
 import Testing
 
 /// The real window with a real daemon behind it, read and operated as a screen reader and a keyboard do.
-@Suite(
-    .serialized,
-    .requires(
-        .display, .program("openbox"), .program("dbus-daemon"), .program("xdotool"), .program("import"),
-        .program("/usr/bin/python3"), .path("/usr/share/doc/gir1.2-atspi-2.0")))
-struct DesktopWindowTests {
+@Suite(.windowSession) struct DesktopWindowTests {
     private let calculator = "org.gnome.Calculator"
 
     /// A key for each page, and words that only it shows.

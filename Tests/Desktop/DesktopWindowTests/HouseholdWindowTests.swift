@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Hub and household in the window, with a real hub and a second computer.
-@Suite(.serialized) struct HouseholdWindowTests {
+@Suite(.windowSession) struct HouseholdWindowTests {
     private let directory: TemporaryDirectory
     private let hub: ChildProcess
     private let url: String

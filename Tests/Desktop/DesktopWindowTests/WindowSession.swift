@@ -6,6 +6,15 @@ import SystemTestSupport
 import TestSupport
 import Testing
 
+extension Trait where Self == RequirementTrait {
+    /// The test, or every test of the suite, needs what a `WindowSession` starts.
+    static var windowSession: Self {
+        .requires(
+            .display, .program("openbox"), .program("dbus-daemon"), .program("xdotool"), .program("import"),
+            .program("/usr/bin/python3"), .path("/usr/share/doc/gir1.2-atspi-2.0"))
+    }
+}
+
 /// A desktop session for one test: an X server with a window manager, a session bus with an accessibility bus, a whole
 /// AppLocker, and the real applocker-desktop.
 final class WindowSession: Sendable {

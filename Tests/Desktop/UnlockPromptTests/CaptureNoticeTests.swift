@@ -6,7 +6,6 @@ import Testing
 
 /// The real windows while a real recorder records a real X server.
 @Suite(
-    .serialized,
     .requires(
         .display, .program("ffmpeg"), .program("xdotool"), .program("openbox"), .program("xprop"), .program("import")))
 struct CaptureNoticeTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The real program and a real X server's clipboard, read by xclip.
-@Suite(.serialized, .requires(.display, .program("xclip")))
+@Suite(.requires(.display, .program("xclip")))
 struct ClipboardTests {
     private static let text = "the safe: 12-34-56 ✓"
 

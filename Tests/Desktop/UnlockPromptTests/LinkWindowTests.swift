@@ -7,7 +7,7 @@ import Testing
 
 /// The window with a pairing link's QR code: the real program on a real X server, read by a real reader.
 @Suite(
-    .serialized, .requires(.display, .program("xdotool"), .program("openbox"), .program("import"), .program("zbarimg")))
+    .requires(.display, .program("xdotool"), .program("openbox"), .program("import"), .program("zbarimg")))
 struct LinkWindowTests {
     private func start(_ desktop: Desktop, link: String) throws -> ChildProcess {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: desktop.directory.write(link, to: "link")))

@@ -5,7 +5,6 @@ import Testing
 
 /// The window of an intruder photo: the real program with a real picture on a real X server.
 @Suite(
-    .serialized,
     .requires(.display, .program("xdotool"), .program("openbox"), .program("xprop"), .program("import")))
 struct PhotoViewerTests {
     /// The blue of the picture below, which nothing else on the screen has.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The prompter as a process: one a session, reconnecting to the daemon, starting launches again, hardened.
-@Suite(.serialized, .requires(.display, .program("xdotool"), .program("openbox"), .program("xprop")))
+@Suite(.requires(.display, .program("xdotool"), .program("openbox"), .program("xprop")))
 struct PromptProgramTests {
     @Test func aSecondPrompterInTheSameSessionReportsTheFirstAndEnds() async throws {
         let desktop = try await Desktop()

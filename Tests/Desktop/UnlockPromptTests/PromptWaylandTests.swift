@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A real Wayland compositor without a screen or a keyboard: the test shows only that the window appears.
-@Suite(.serialized, .requires(.program("weston"), .program("weston-screenshooter"), .program("convert")))
+@Suite(.requires(.program("weston"), .program("weston-screenshooter"), .program("convert")))
 struct PromptWaylandTests {
     @Test func theWindowAppearsOnWaylandAndTheCompositorIsRegistered() async throws {
         let directory = try TemporaryDirectory()

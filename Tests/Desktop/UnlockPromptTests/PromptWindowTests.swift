@@ -6,7 +6,6 @@ import Testing
 
 /// The real program on a real X server, tested from outside: windows, keys, pixels, and what the socket receives.
 @Suite(
-    .serialized,
     .requires(
         .display, .program("xdotool"), .program("import"), .program("xprop"), .program("xev"), .program("openbox"))
 )

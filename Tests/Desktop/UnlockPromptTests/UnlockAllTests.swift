@@ -6,7 +6,6 @@ import Testing
 
 /// `applocker-prompt --unlock-all`: the real window on a real X server.
 @Suite(
-    .serialized,
     .requires(.display, .program("xdotool"), .program("openbox"), .program("xprop"), .program("import")))
 struct UnlockAllTests {
     private func start(_ desktop: Desktop) throws -> ChildProcess {

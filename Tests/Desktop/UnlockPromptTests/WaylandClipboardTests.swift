@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A real Wayland compositor with a clipboard and without a screen. It does not start as root.
-@Suite(.serialized, .requires(.program("sway"), .program("wl-copy"), .program("wl-paste")))
+@Suite(.requires(.program("sway"), .program("wl-copy"), .program("wl-paste")))
 struct WaylandClipboardTests {
     private let user: uid_t? = geteuid() == 0 ? 65_534 : nil
 
