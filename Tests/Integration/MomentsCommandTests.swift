@@ -173,9 +173,19 @@ struct MomentsCommandTests {
                 ofItemAtPath: path)
         }
         _ = try await fixture.run("vault", "unlock", passcodes: [CommandLineFixture.passcode])
-        for wait in [300, 700, 1_200, 1_700] {
+        func sealedFiles() -> Int {
+            ["passing", "kept"].reduce(0) { count, part in
+                let files = try? FileManager.default.contentsOfDirectory(
+                    atPath: fixture.directory.path("state/blobs/\(part)"))
+                return count + (files?.count ?? 0)
+            }
+        }
+        for more in 0...3 {
+            let before = sealedFiles()
             let running = try fixture.start(["moments", "import", folder])
-            try await Task.sleep(for: .milliseconds(wait))
+            await eventually(every: .milliseconds(1), "\(more) files are sealed") {
+                sealedFiles() > before + more || !running.isRunning
+            }
             running.kill(SIGKILL)
             _ = try? await running.wait()
             for moment in try await moments(fixture) { #expect((moment["photos"] as? [Any])?.count == 2) }
