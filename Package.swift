@@ -254,7 +254,7 @@ if hasDesktop {
         "DesktopSession", in: .desktop,
         ["BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DBus", "ProcessHardening", "CXss", argumentParser],
         tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
-    targets += module("GtkSupport", in: .desktop, ["ProcessHardening", "CGtk4"])
+    targets += module("GtkSupport", in: .desktop, ["ProcessHardening", "QRCode", "CGtk4"])
     targets += module(
         "UnlockPrompt", in: .desktop,
         [

@@ -8,8 +8,8 @@ import QRCode
 @MainActor
 final class PairingView {
     private static let template = Template("pairing-view", of: adw_bin_get_type())
-    /// Points of a module's side, and the light border that readers need, in modules.
-    private static let (scale, quietZone) = (5, 4)
+    /// Points of a module's side.
+    private static let scale = 5
 
     private let screen = PairingView.template.make()
     private let model: DevicesModel
@@ -92,28 +92,9 @@ final class PairingView {
     private func show(_ link: String) {
         guard link != shownLink else { return }
         shownLink = link
-        let texture = link.isEmpty ? nil : (try? QRCode(link)).map { QRTexture.make($0, Self.scale, Self.quietZone) }
+        let texture = link.isEmpty ? nil : (try? QRCode(link)).map { QRTexture.make($0, scale: Self.scale) }
         gtk_picture_set_paintable(screen["code"].opaque, texture)
         if let texture { g_object_unref(UnsafeMutableRawPointer(texture)) }
         screen["code"].setVisible(texture != nil)
-    }
-}
-
-/// A QR code as a picture, black on white in both themes: many readers support only that.
-@MainActor
-enum QRTexture {
-    static func make(_ code: QRCode, _ scale: Int, _ quietZone: Int) -> OpaquePointer {
-        let side = (code.width + 2 * quietZone) * scale
-        var points: [UInt8] = []
-        points.reserveCapacity(side * side * 3)
-        for y in 0..<side {
-            for x in 0..<side {
-                let isDark = code.isDark(y / scale - quietZone, x / scale - quietZone)
-                points += repeatElement(isDark ? 0 : 255, count: 3)
-            }
-        }
-        let bytes = g_bytes_new(points, gsize(points.count))!
-        defer { g_bytes_unref(bytes) }
-        return gdk_memory_texture_new(Int32(side), Int32(side), GDK_MEMORY_R8G8B8, bytes, gsize(side * 3))!
     }
 }

@@ -13,8 +13,6 @@ enum LinkWindow {
     private static let seconds: guint = 300
     /// Points of a module's side; a code of 57 modules is as wide as a hand on most screens.
     private static let scale = 8
-    /// Width of the light border that readers need, in modules.
-    private static let quietZone = 4
 
     /// Returns only if nothing can be shown, after one sentence on standard error.
     static func run(link descriptor: Int32) -> Int32 {
@@ -38,7 +36,7 @@ enum LinkWindow {
 
     private static func show(_ code: QRCode) {
         let window = gtk_window_new()!.styled("link-window")
-        let texture = texture(code)
+        let texture = QRTexture.make(code, scale: scale)
         let picture = gtk_picture_new_for_paintable(texture)!.expanding().styled("code")
         g_object_unref(UnsafeMutableRawPointer(texture))
         gtk_picture_set_alternative_text(picture.opaque, "QR code of the pairing link")
@@ -56,22 +54,6 @@ enum LinkWindow {
         gtk_window_set_child(whole, Widget.box(GTK_ORIENTATION_VERTICAL, [picture, words]))
         gtk_window_set_default_size(whole, 480, 560)
         gtk_window_present(whole)
-    }
-
-    /// Black on white in both themes: many readers support only that.
-    private static func texture(_ code: QRCode) -> OpaquePointer {
-        let side = (code.width + 2 * quietZone) * scale
-        var points: [UInt8] = []
-        points.reserveCapacity(side * side * 3)
-        for y in 0..<side {
-            for x in 0..<side {
-                let isDark = code.isDark(y / scale - quietZone, x / scale - quietZone)
-                points += repeatElement(isDark ? 0 : 255, count: 3)
-            }
-        }
-        let bytes = g_bytes_new(points, gsize(points.count))!
-        defer { g_bytes_unref(bytes) }
-        return gdk_memory_texture_new(Int32(side), Int32(side), GDK_MEMORY_R8G8B8, bytes, gsize(side * 3))!
     }
 
     private static func sheet(_ palette: PromptStyle.Palette) -> String {

@@ -3,7 +3,7 @@ import Glibc
 /// The last step of a shutdown: systemd-shutdown has taken the place of PID 1 and sends SIGTERM, later SIGKILL, to every
 /// process at once. Among them are processes that no service's stop ended, such as jobs that cron started.
 enum FinalKill {
-    /// How often a gate that was told to end looks whether it may, in nanoseconds. It delays the shutdown by as much.
+    /// How often a gate that was asked to end checks whether it may, in nanoseconds. It delays the shutdown by as much.
     static let interval: UInt64 = 10_000_000
 
     /// Whether a process could still start or copy a locked app: a process of an ordinary user lives.

@@ -110,7 +110,7 @@ extension Gate {
         let question = question(event, app, users, deniedAtOnce: false)
         guard daemon?.send(.launch(question)) == true else { return deny(event, file) }
         hold(
-            HeldLaunch(
+            PendingLaunch(
                 app: app, process: event.process, user: users.real, file: file,
                 deadline: Timetable.now + answerWithin, hold: .event(event)),
             watching: event.handle, as: question.launch)

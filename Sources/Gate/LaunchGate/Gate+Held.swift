@@ -2,7 +2,7 @@ import GateProtocol
 
 extension Gate {
     /// Holds a launch until the daemon answers, its process ends or its deadline passes.
-    func hold(_ launch: HeldLaunch, watching handle: ProcessHandle, as token: LaunchToken) {
+    func hold(_ launch: PendingLaunch, watching handle: ProcessHandle, as token: LaunchToken) {
         held.insert(launch, as: token)
         do {
             try poller.add(handle.descriptor.number, .held(token))
@@ -41,13 +41,13 @@ extension Gate {
         send(.ended(token, reason))
     }
 
-    private func noteDenied(_ launch: HeldLaunch) {
+    private func noteDenied(_ launch: PendingLaunch) {
         guard let start = ProcessFacts.status(launch.process)?.start else { return }
         _ = denied.note(.init(process: launch.process, start: start, file: launch.file))
     }
 
     /// In the weak mode all processes that were stopped for the launch receive its answer.
-    private func leaveStopped(_ launch: HeldLaunch) {
+    private func leaveStopped(_ launch: PendingLaunch) {
         guard case .stopped(let processes) = launch.hold else { return }
         for process in processes where process.process != launch.process { admit(process, to: launch.app) }
     }

@@ -73,7 +73,7 @@ extension Gate {
             return
         }
         hold(
-            HeldLaunch(
+            PendingLaunch(
                 app: app, process: process, user: users.real, file: file, deadline: Timetable.now + answerWithin,
                 hold: .stopped([handle])),
             watching: handle, as: launch)

@@ -32,7 +32,7 @@ public final class Gate {
     /// Apps of the file of known apps, while it is read.
     var knownApps = IncomingApps()
     var events = EventQueue()
-    var held = HeldLaunches()
+    var held = PendingLaunches()
     var admitted = AdmittedProcesses()
     var denied = DeniedLaunches()
     var desktops = DesktopProcesses()
@@ -66,7 +66,7 @@ public final class Gate {
         var orphansDenied: UInt32 = 0
         /// A signalfd: readable once the gate has to stop.
         var signals: Descriptor
-        /// Whether a gate that holds launches stays although it was told to stop.
+        /// Whether a gate that holds launches stays although it was asked to stop.
         var isNeeded: () -> Bool = FinalKill.isNeeded
     }
 

@@ -33,26 +33,6 @@ import Testing
         #expect(await connected.world.state(of: firefox) == .locked)
     }
 
-    /// All actions. A new one is added here, and to the phone's row of the threat model.
-    private static func every(of phone: HubID, _ grant: GrantRequest) -> [RemoteAction] {
-        let all: [RemoteAction] = [
-            .lockAll, .unlockAll(grant: grant), .lockApp(app: "firefox"), .unlockApp(app: "firefox", grant: grant),
-            .approve(prompt: "none", grant: grant), .deny(prompt: "none"), .lockVault, .takePhoto,
-            .removePhoto(photo: HubID(.random())), .addApp(app: "mail"), .removeApp(app: "mail"),
-            .setSchedule(app: "firefox", schedule: ""), .setCategories(app: "firefox", categories: ["work"]),
-            .renameDevice(device: phone, name: "the phone"), .revokeDevice(device: HubID(.random())),
-        ]
-        for action in all {
-            switch action {
-            case .lockAll, .unlockAll, .lockApp, .unlockApp, .approve, .deny, .lockVault, .takePhoto,
-                .removePhoto, .addApp, .removeApp, .setSchedule, .setCategories, .renameDevice, .revokeDevice,
-                .unsupported:
-                continue
-            }
-        }
-        return all
-    }
-
     @Test func aCommandOfANewerCompanionIsRefusedInsteadOfNeverAnswered() async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
@@ -95,7 +75,7 @@ import Testing
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
-        let actions = Self.every(of: await companion.device, minutes)
+        let actions = RemoteAction.samples(of: await companion.device, minutes)
         #expect(Set(actions.map { "\($0)".prefix { $0 != "(" } }).count == actions.count)
         for action in actions {
             let before = try await connected.world.events(.remoteCommand).count

@@ -2,7 +2,7 @@ import GateProtocol
 import Glibc
 
 /// A launch that is waiting for the daemon's answer.
-struct HeldLaunch {
+struct PendingLaunch {
     /// How the process is held.
     enum Hold {
         /// By the kernel, in execve.
@@ -50,8 +50,8 @@ struct HeldLaunch {
 }
 
 /// All held launches, and their number for each user.
-struct HeldLaunches {
-    private(set) var launches: [LaunchToken: HeldLaunch] = [:]
+struct PendingLaunches {
+    private(set) var launches: [LaunchToken: PendingLaunch] = [:]
     private var perUser: [UInt32: UInt32] = [:]
     private var nextToken: LaunchToken = 1
     /// For all users together; each uses two descriptors.
@@ -66,12 +66,12 @@ struct HeldLaunches {
         perUser[user, default: 0] < limit && launches.count < Self.maximumOfAll
     }
 
-    mutating func insert(_ launch: HeldLaunch, as token: LaunchToken) {
+    mutating func insert(_ launch: PendingLaunch, as token: LaunchToken) {
         launches[token] = launch
         perUser[launch.user, default: 0] += 1
     }
 
-    mutating func remove(_ token: LaunchToken) -> HeldLaunch? {
+    mutating func remove(_ token: LaunchToken) -> PendingLaunch? {
         guard let launch = launches.removeValue(forKey: token) else { return nil }
         let left = perUser[launch.user, default: 1] - 1
         perUser[launch.user] = left == 0 ? nil : left
