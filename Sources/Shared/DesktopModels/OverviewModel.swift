@@ -183,7 +183,7 @@ public final class OverviewModel {
 private enum DaemonSentence {
     static let monitoringIsOff = "Monitoring is off"
     static let noPrompter = "No prompter is connected"
-    static let noIdleTime = "AppLocker can't see when you leave"
+    static let noIdleTime = "Idle time can't"
 }
 
 extension OverviewModel {

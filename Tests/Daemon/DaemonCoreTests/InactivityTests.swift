@@ -143,7 +143,7 @@ import Testing
         _ = try await world.join()
         func isLoud() async throws -> Bool {
             try await world.call(.status, as: StatusReport.self).degraded.contains {
-                $0.hasPrefix("AppLocker can't see when you leave")
+                $0.hasPrefix("Idle time can't be measured")
             }
         }
         #expect(try await world.status().source == .none)

@@ -147,7 +147,7 @@ struct DoctorFinding: Encodable, Equatable {
         let minutes = status.inactivity.limitSeconds / 60
         return status.inactivity.source == .none
             ? DoctorFinding(
-                "inactivity", .weak, "AppLocker can't see when you leave: inactivity won't lock this user's apps.",
+                "inactivity", .weak, "Idle time can't be measured: inactivity won't lock this user's apps.",
                 advice: "Start `applocker-agent` in the desktop session.")
             : DoctorFinding(
                 "inactivity", .ok,

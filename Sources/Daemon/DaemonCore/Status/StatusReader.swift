@@ -50,7 +50,7 @@ struct StatusReader: Sendable {
             limitSeconds: await presence.settings.inactivitySeconds, source: await presence.source(for: peer.user),
             isArmed: await presence.isArmed(peer.user))
         if inactivity.source == .none, !reports.isEmpty || inactivity.isArmed {
-            degraded.append("AppLocker can't see when you leave, so inactivity won't lock your apps.")
+            degraded.append("Idle time can't be measured, so inactivity won't lock your apps.")
         }
         if await !sync.protocolViolations.isEmpty {
             degraded.append("The hub can't be trusted: it returned invalid data. See `applocker hub status`.")
