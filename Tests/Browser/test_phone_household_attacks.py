@@ -233,7 +233,7 @@ def test_a_device_that_a_decoy_session_admits_gets_no_keys(new_context, phone_hu
     anna.quiet()
 
 
-# The second change of a list of devices is answered when the test says so.
+# The second change of a list of devices is answered when the test allows it.
 HOLD_SECOND_ADMISSION = """
 const real = window.fetch;
 let admissions = 0;

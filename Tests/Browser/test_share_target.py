@@ -161,7 +161,7 @@ def test_too_many_files_and_other_files_are_left_out_with_a_sentence(phone, tmp_
     page.get_by_role("heading", name="Nothing was added").wait_for()
     phone.check()
     page.get_by_role("button", name="Close").click()
-    # What claims to be a photo and is none is refused by the editor.
+    # What only claims to be a photo is refused by the editor.
     page = post(phone, [file("b.jpg", b"no photo")])
     opened(phone)
     page.get_by_role("button", name="Add", exact=True).click()

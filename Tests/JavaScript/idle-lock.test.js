@@ -1,4 +1,4 @@
-// When a visible companion that nobody touches locks itself. Time is injected.
+// When a visible companion without input locks itself. Time is injected.
 import { IdleLock } from "/features/lock-screen/idle-lock.js";
 import { equal } from "./harness.js";
 

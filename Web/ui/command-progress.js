@@ -43,7 +43,7 @@ export class CommandProgress {
         signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
     }
 
-    /** Asked before the PIN is: whether a command may begin now. If the hub can't be reached, the line says so. */
+    /** Asked before the PIN is: whether a command may begin now. If the hub can't be reached, the line reports it. */
     mayBegin() {
         if (this.isUnderWay) return false;
         const reason = offlineReason(this.#companion);

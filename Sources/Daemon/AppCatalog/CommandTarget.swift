@@ -84,7 +84,7 @@ extension CommandTarget {
         for _ in 0..<depthLimit {
             guard let first = words.first, !first.isEmpty else { return nil }
             let name = HostFiles.name(of: first)
-            // Also one that an app brings along.
+            // Also one that an app ships.
             if Essential.isLoader(name) {
                 return Interpreter.loader.target(name, words.dropFirst()) ?? .program(first)
             }

@@ -76,7 +76,7 @@ public final class HubModel {
         return true
     }
 
-    /// Nil while AppLocker does not answer: after its restart it goes on joining.
+    /// Nil while AppLocker does not answer: after its restart it continues to join.
     private func nextReport() async throws -> JoiningReport? {
         do {
             return try await context.control.call(

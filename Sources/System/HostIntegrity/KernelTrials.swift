@@ -7,7 +7,7 @@ struct KernelTrials: Sendable {
     enum Outcome: Sendable, Equatable {
         /// The program was held.
         case held
-        /// It ran without a question.
+        /// It ran without a prompt.
         case escaped
         /// AppLocker's overlay guard denied it.
         case denied

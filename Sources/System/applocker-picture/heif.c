@@ -38,7 +38,7 @@ static void check(struct heif_error error) {
     }
 }
 
-// Whether a box with a type is missing its end: then the file was cut off, which libheif reports in many ways.
+// Whether a box with a type is missing its end: then the file is truncated, which libheif reports in many ways.
 static bool is_truncated(struct bytes file) {
     size_t offset = 0;
     while (file.length - offset >= 8) {

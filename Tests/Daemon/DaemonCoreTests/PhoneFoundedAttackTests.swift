@@ -46,7 +46,7 @@ import Testing
         await #expect(throws: RecordRefusal.unreadable) {
             try await founded.household.ingestEpochKeys(try RecordCheck(roster).check(without, known: 0))
         }
-        // As the phone is told: made by a device that was revoked since.
+        // As the phone reports it: made by a device that was revoked since.
         let second = try await founded.secondPhone()
         let theirs = try record(2, by: await second.secrets)
         let longer = await founded.household.session?.roster

@@ -62,7 +62,7 @@ final class Link {
         return connection
     }
 
-    /// Nobody has a prompter, so the gate is told not to ask. Returns once the client has the gate's answer.
+    /// Nobody has a prompter, so the gate is configured not to ask. Returns once the client has the gate's answer.
     func synchronise(_ connection: TestGate.Connection) async throws {
         let isDone = Mutex(false)
         let synchronising = Task { [client] in

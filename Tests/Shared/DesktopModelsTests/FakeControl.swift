@@ -105,7 +105,7 @@ final class FakeControl: DesktopControl {
     }
 }
 
-/// A clock that moves when a test says so.
+/// A clock that a test moves.
 final class TestClock: Sendable {
     private struct State {
         var now = Duration.zero

@@ -82,7 +82,7 @@ import Testing
         #expect(try quarters(made.original) == ["white", "green", "blue", "white"])
     }
 
-    /// Its property says so, and its Exif data says it again.
+    /// Both its property and its Exif data have it.
     @Test func aHEICIsTurnedOnceAndHasItsMetadata() throws {
         let bytes = try Fixture.bytes("turned.heic")
         let kept = try maker.prepare(bytes, keepsOriginal: true, limits: limits)

@@ -90,7 +90,7 @@ export class Administration {
     }
 
     /**
-     * A sheet to be printed; it opens nothing before `useSheet`.
+     * A sheet to be printed; it is not valid before `useSheet`.
      * @returns {Promise<Sheet>}
      */
     async draftSheet() {

@@ -1,4 +1,4 @@
-// Locks a visible page that nobody touches; auto-lock.js locks a hidden one.
+// Locks a visible page after a time without input; auto-lock.js locks a hidden one.
 import { deviceClocks, LockSetting } from "./lock-setting.js";
 
 /** Seconds until it locks; 0: never. */

@@ -1,4 +1,4 @@
-// The settings of auto-lock: how long a hidden companion, and a visible one that nobody touches, stays unlocked.
+// The settings of auto-lock: how long a hidden companion, and a visible one without input, stays unlocked.
 import { hiddenLock } from "./auto-lock.js";
 import { idleLock } from "./idle-lock.js";
 import { LockSetting } from "./lock-setting.js";

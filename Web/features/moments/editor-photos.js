@@ -322,7 +322,7 @@ export class PhotoTray {
         await Promise.all(fresh.map(({ id }) => this.#context.companion.momentPhotos.discard(id).catch(() => {})));
     }
 
-    /** Before it is saved, the person is told what will not move. */
+    /** Before it is saved, the editor names what will not move. */
     #drawAnimated() {
         const animated = this.#tiles.filter(({ photo, isAnimated }) => photo && isAnimated);
         const [first] = animated;
