@@ -9,7 +9,8 @@
     of(heif_context_alloc) of(heif_context_read_from_memory_without_copy) of(heif_context_get_primary_image_handle) \
     of(heif_context_get_number_of_top_level_images) of(heif_image_handle_get_width) of(heif_image_handle_get_height) \
     of(heif_image_handle_has_alpha_channel) of(heif_image_handle_get_raw_color_profile_size) \
-    of(heif_image_handle_get_raw_color_profile) of(heif_decoding_options_alloc) of(heif_decode_image) \
+    of(heif_image_handle_get_raw_color_profile) of(heif_image_handle_get_nclx_color_profile) \
+    of(heif_nclx_color_profile_free) of(heif_decoding_options_alloc) of(heif_decode_image) \
     of(heif_image_get_width) of(heif_image_get_height) of(heif_image_get_plane_readonly)
 
 #define DECLARE(name) static __typeof__(name) *p_##name;
@@ -105,6 +106,11 @@ struct picture decode_heif(struct bytes file) {
         uint8_t *profile = allocate(length, 1);
         if (p_heif_image_handle_get_raw_color_profile(handle, profile).code == heif_error_Ok)
             set_profile(&picture, profile, length);
+    }
+    struct heif_color_profile_nclx *numbers;
+    if (!picture.profile && p_heif_image_handle_get_nclx_color_profile(handle, &numbers).code == heif_error_Ok) {
+        set_profile_by_numbers(&picture, numbers->color_primaries, numbers->transfer_characteristics);
+        p_heif_nclx_color_profile_free(numbers);
     }
     int images = p_heif_context_get_number_of_top_level_images(context);
     picture.frames = is_sequence(file) ? 2 : images > 1 ? (uint32_t)images : 1;

@@ -41,6 +41,10 @@ struct picture new_picture(uint32_t width, uint32_t height);
 /// Keeps the profile if it is one of RGB; others don't fit the decoded pixels.
 void set_profile(struct picture *picture, const uint8_t *profile, size_t length);
 
+/// Makes the profile for the colour primaries and the transfer characteristics of ITU-T H.273 (8.1, 8.2), unless they
+/// are those of sRGB or of HDR.
+void set_profile_by_numbers(struct picture *picture, unsigned primaries, unsigned transfer);
+
 /// Replaces RGBA by RGB on white.
 void flatten(uint8_t *rgba, size_t pixels);
 

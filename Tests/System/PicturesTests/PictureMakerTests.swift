@@ -112,6 +112,18 @@ import Testing
         }
     }
 
+    /// The red of Display P3 as an s15Fixed16Number: 0.51512.
+    @Test func coloursThatAreNamedByNumbersHaveAProfileInEverySize() throws {
+        let red = Data("XYZ \0\0\0\0".utf8) + Data([0x00, 0x00, 0x83, 0xDF])
+        let made = try maker.prepare(try Fixture.bytes("numbered.avif"), keepsOriginal: false, limits: limits)
+        for size in [made.original, try #require(made.medium), made.thumbnail] {
+            #expect(Data(size).range(of: Data("ICC_PROFILE".utf8)) != nil)
+            #expect(Data(size).range(of: red) != nil)
+        }
+        let unspecified = try maker.prepare(try Fixture.bytes("picture.avif"), keepsOriginal: false, limits: limits)
+        #expect(Data(unspecified.original).range(of: Data("ICC_PROFILE".utf8)) == nil, "it is sRGB")
+    }
+
     @Test(arguments: ["animated.gif", "animated.webp", "several.heic"])
     func anAnimationIsKeptWholeOrReportedAsReduced(_ name: String) throws {
         let bytes = try Fixture.bytes(name)

@@ -117,6 +117,12 @@ def heif(profile):
     subprocess.run(
         ["heif-enc", "-A", "-q", "60", FOLDER / "transparent.png", "-o", FOLDER / "picture.avif"], check=True
     )
+    path = FOLDER / "numbered.avif"
+    subprocess.run(["heif-enc", "-A", "-q", "60", FOLDER / "silent.jpg", "-o", path], check=True)
+    # Colours by numbers: Display P3 with the curve of sRGB instead of "unspecified", which heif-enc always writes.
+    content = path.read_bytes()
+    assert content.count(b"nclx\0\2\0\2") == 1
+    path.write_bytes(content.replace(b"nclx\0\2\0\2", b"nclx\0\x0c\0\x0d"))
     deep = pillow_heif.from_bytes("RGB;16", (96, 64), b"".join(v.to_bytes(2, "little") for v in deep_values()))
     deep.save(FOLDER / "ten-bits.heic", quality=90)
 
