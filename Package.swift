@@ -162,6 +162,12 @@ targets += module(
 targets += program("seal-speed", in: .system, ["FileLocking", "SealedFormats"], path: "Benchmarks/seal/program")
 targets += module(
     "VaultTransfer", in: .system, ["BlockingThread", "ControlAPI", "FileLocking", "LocalControl", "SealedFormats"])
+targets += module(
+    "MomentTransfer", in: .system,
+    [
+        "BlockingThread", "ControlAPI", "FileLocking", "LocalControl", "Pictures", "SealedFormats", "VaultTransfer",
+        crypto,
+    ])
 
 // MARK: Gate: holds launches in the kernel
 
@@ -279,8 +285,9 @@ if hasAdwaita {
         "DesktopWindow", in: .desktop,
         [
             "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "LocalControl", "DesktopSession",
-            "GtkSupport", "ProcessHardening", "QRCode", "FileLocking", "SealedFormats", "VaultTransfer", "CGtk4",
-            "CAdwaita", "CWindowTemplates", argumentParser,
+            "GtkSupport", "ProcessHardening", "QRCode", "FileLocking", "SealedFormats", "VaultTransfer",
+            "MomentTransfer",
+            "Pictures", "CGtk4", "CAdwaita", "CWindowTemplates", argumentParser,
         ],
         tests: [
             "ControlAPI", "LocalControl", "applocker", "applockerd", "applocker-gate", "applocker-hub",
@@ -296,11 +303,12 @@ targets += module(
     "AppLockerCLI", in: .cli,
     [
         "BlockingThread", "Policy", "ControlAPI", "HubAPI", "Household", "LocalControl", "HubClient",
-        "DBus", "SealedFormats", "FileLocking", "VaultTransfer", "Pictures", "ProcessSpawning", "QRCode", "Supervisor",
+        "DBus", "SealedFormats", "FileLocking", "VaultTransfer", "MomentTransfer", "Pictures", "ProcessSpawning",
+        "QRCode", "Supervisor",
         "HostIntegrity", "CLinux", crypto,
         argumentParser,
     ],
-    tests: ["Pictures", "Policy", "ControlAPI", "LocalControl", "DBus", argumentParser])
+    tests: ["Pictures", "Policy", "ControlAPI", "LocalControl", "MomentTransfer", "DBus", argumentParser])
 targets += program("applocker", in: .cli, ["AppLockerCLI", "ProcessHardening"])
 
 // MARK: Tests of several areas

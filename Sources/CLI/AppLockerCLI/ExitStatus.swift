@@ -1,6 +1,7 @@
 import ControlAPI
 import HubAPI
 import LocalControl
+import MomentTransfer
 import Supervisor
 
 /// The exit codes of `applocker`. Scripts rely on these numbers; docs/command-line.md lists them.
@@ -59,6 +60,9 @@ extension Failure {
             }
         case let error as CommandLineError:
             self.init(status: error.status, code: error.code, message: error.sentence)
+        case let error as TransferError:
+            self.init(
+                status: error.kind == .badInput ? .usage : .refused, code: error.code, message: error.sentence)
         case let error as HubError:
             self.init(
                 status: .refused, code: error.code.rawValue, message: error.message,

@@ -1,4 +1,5 @@
 import Foundation
+import MomentTransfer
 import Synchronization
 
 /// One progress bar for several files. It may be updated from any thread.
@@ -28,6 +29,41 @@ final class FileProgress: Sendable {
     func finish(_ size: UInt64) { state.withLock { $0.before += size } }
 
     func end() { state.withLock { $0.bar.end() } }
+}
+
+/// A progress bar for each phase of a transfer, one after another.
+final class PhaseBar: Sendable {
+    private struct State {
+        var phase: TransferProgress.Phase?
+        var bar: ProgressBar?
+    }
+
+    private let isShown: Bool
+    private let state = Mutex(State())
+
+    init(isShown: Bool) { self.isShown = isShown }
+
+    func show(_ progress: TransferProgress) {
+        state.withLock { state in
+            if state.phase != progress.phase {
+                state.bar?.end()
+                state.phase = progress.phase
+                state.bar = ProgressBar(Self.label(progress.phase), total: progress.total, isShown: isShown)
+            }
+            state.bar?.show(progress.done)
+        }
+    }
+
+    func end() { state.withLock { $0.bar?.end() } }
+
+    private static func label(_ phase: TransferProgress.Phase) -> String {
+        switch phase {
+        case .scanning: "Scanning"
+        case .importing: "Importing"
+        case .comparing: "Comparing"
+        case .exporting: "Exporting"
+        }
+    }
 }
 
 /// Sizes for people, in powers of 1024.

@@ -5,6 +5,7 @@ import SystemTestSupport
 import Testing
 
 @testable import AppLockerCLI
+@testable import MomentTransfer
 
 /// Moments as text on the command line, and as pictures in a terminal.
 @Suite struct MomentTextTests {

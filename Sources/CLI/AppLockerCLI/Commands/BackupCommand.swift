@@ -4,6 +4,7 @@ import ControlAPI
 import FileLocking
 import Foundation
 import LocalControl
+import MomentTransfer
 import SealedFormats
 
 struct BackupCommand: AsyncParsableCommand {

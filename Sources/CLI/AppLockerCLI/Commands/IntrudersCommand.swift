@@ -3,6 +3,7 @@ import BlockingThread
 import ControlAPI
 import Foundation
 import LocalControl
+import MomentTransfer
 
 struct IntrudersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlAPI
 import Foundation
 import LocalControl
+import MomentTransfer
 
 extension MomentsCommand {
     struct Export: ConnectedCommand {
@@ -24,21 +25,15 @@ extension MomentsCommand {
             // An export needs the passcode even if the vault is open, so that nobody else at the terminal can export
             // everything.
             try await vault.open()
-            let export = MomentExport(client: client, folder: folder, showsProgress: !output.json)
+            let progress = PhaseBar(isShown: !output.json)
+            defer { progress.end() }
+            let export = MomentExport(client: client, folder: folder, progress: progress.show)
             try export.makeFolder()
             let report = try await Interruption.cancels(
                 saying: "Interrupted. The files in \(folder) are not sealed: remove them.", export.run)
             if output.json { return try Output.standard.json(report) }
-            Output.standard.line(
-                "Wrote \(counted(report.moments, "moment")) and \(counted(report.photos, "photo")) to "
-                    + "\(folder.terminalSafe), unsealed. Open timeline.html to read them.")
-            if report.missing > 0 {
-                Output.errors.line(
-                    Paint(.errors).warning(
-                        report.missing == 1
-                            ? "One photo could not be opened here."
-                            : "\(report.missing) photos could not be opened here."))
-            }
+            Output.standard.line(report.summary.terminalSafe)
+            if let warning = report.warning { Output.errors.line(Paint(.errors).warning(warning)) }
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlAPI
 import Foundation
 import LocalControl
+import MomentTransfer
 
 extension MomentsCommand {
     struct Import: ConnectedCommand {
@@ -40,35 +41,21 @@ extension MomentsCommand {
         }
 
         private func work() async throws -> PhotoImport.Report {
+            var choices = PhotoImport.Options()
+            choices.keepsOriginal = keepOriginal
+            choices.keepsPlace = photoPlace
+            choices.mood = mood
+            choices.removesOriginals = removeOriginals
+            let progress = PhaseBar(isShown: !output.json)
+            defer { progress.end() }
             return try await PhotoImport(
-                client: client, vault: vault.id(), keepsOriginal: keepOriginal, keepsPlace: photoPlace, mood: mood,
-                removesOriginals: removeOriginals, showsProgress: !output.json
+                client: client, vault: vault.id(), maker: .installed, options: choices, progress: progress.show
             ).run(folder)
         }
 
         private func printReport(_ report: PhotoImport.Report) {
-            for file in report.skipped {
-                let isNamed = file.sentence.contains(file.path)
-                Output.errors.line(
-                    Paint(.errors).warning((isNamed ? file.sentence : "\(file.path): \(file.sentence)").terminalSafe))
-            }
-            var sentences = [
-                "Imported \(counted(report.photos, "photo")) as \(counted(report.moments.count, "moment"))."
-            ]
-            if report.duplicates > 0 { sentences.append("\(counted(report.duplicates, "duplicate")) skipped.") }
-            if report.undated > 0 {
-                sentences.append("\(counted(report.undated, "photo")) without a date: used the file's date.")
-            }
-            if report.reduced > 0 {
-                sentences.append(
-                    "Of \(counted(report.reduced, "animated photo")) only the first picture was kept; --keep-original keeps "
-                        + "them whole.")
-            }
-            if removeOriginals { sentences.append("Removed \(counted(report.removed, "original")).") }
-            if !report.skipped.isEmpty {
-                sentences.append("\(counted(report.skipped.count, "file")) skipped, as listed above.")
-            }
-            Output.standard.line(sentences.joined(separator: " "))
+            for file in report.skipped { Output.errors.line(Paint(.errors).warning(file.line.terminalSafe)) }
+            Output.standard.line(report.summary(removesOriginals: removeOriginals).terminalSafe)
         }
     }
 

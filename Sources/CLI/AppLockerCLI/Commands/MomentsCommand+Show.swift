@@ -3,6 +3,7 @@ import BlockingThread
 import ControlAPI
 import Foundation
 import LocalControl
+import MomentTransfer
 import Pictures
 
 extension MomentsCommand {
@@ -80,42 +81,6 @@ private struct SavedPhoto: Encodable {
 private struct SavedPhotos: Encodable {
     var moment: MomentReport
     var saved: [SavedPhoto]
-}
-
-extension NewFile {
-    /// Writes a new file for this user alone; never replaces one. Blocks.
-    static func write(_ bytes: [UInt8], to path: String) throws {
-        let file = try NewFile(path)
-        defer { file.discard() }
-        try file.write(bytes)
-        try file.finish()
-    }
-}
-
-/// Names photos by the time when they were taken; photos of the same second are numbered.
-struct PhotoNames {
-    private var used: Set<String> = []
-
-    /// - Parameter type: a media type.
-    mutating func next(_ time: MomentTime, _ type: String) -> String {
-        let stamp = time.local.replacingOccurrences(of: "T", with: "_").replacingOccurrences(of: ":", with: "-")
-        let ending = type == "image/jpeg" ? "jpg" : type.split(separator: "/").last.map(String.init) ?? "bin"
-        var (name, number) = ("\(stamp).\(ending)", 1)
-        while !used.insert(name).inserted {
-            number += 1
-            name = "\(stamp)-\(number).\(ending)"
-        }
-        return name
-    }
-}
-
-extension MomentPlace {
-    var spoken: String {
-        let point = latitude.flatMap { latitude in
-            longitude.map { String(format: "%.5f, %.5f", latitude, $0) }
-        }
-        return [name, point].compactMap { $0 }.joined(separator: " · ")
-    }
 }
 
 extension MomentContent {

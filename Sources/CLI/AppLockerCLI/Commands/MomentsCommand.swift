@@ -2,6 +2,7 @@ import ArgumentParser
 import ControlAPI
 import Foundation
 import LocalControl
+import MomentTransfer
 
 struct MomentsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,8 +60,6 @@ struct MomentsCommand: AsyncParsableCommand {
 }
 
 extension MomentReport {
-    var time: MomentTime { MomentTime(date: date, offset: offset) }
-
     /// The moment's name in a sentence.
     var named: String { title.isEmpty ? "the moment of \(time.day.text)" : "\"\(title)\"" }
 }

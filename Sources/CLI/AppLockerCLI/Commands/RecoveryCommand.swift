@@ -3,6 +3,7 @@ import BlockingThread
 import ControlAPI
 import Foundation
 import LocalControl
+import MomentTransfer
 import QRCode
 
 struct RecoveryCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ControlAPI
+import MomentTransfer
 
 struct MomentStatistics: Encodable, Equatable {
     struct Mood: Encodable, Equatable {

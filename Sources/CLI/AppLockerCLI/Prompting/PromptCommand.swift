@@ -1,6 +1,7 @@
 import ArgumentParser
 import ControlAPI
 import Foundation
+import Pictures
 import Policy
 
 struct PromptCommand: AsyncParsableCommand {
@@ -92,4 +93,9 @@ enum OwnExecutable {
         return CommandLineError(
             .refused, code: "no_window", "\(path) could not be started: \(String(cString: strerror(errno))).")
     }
+}
+
+extension PictureMaker {
+    /// With the decoder beside this program.
+    static var installed: PictureMaker { PictureMaker(executable: OwnExecutable.sibling("applocker-picture")) }
 }

@@ -1,18 +1,23 @@
 import BlockingThread
-import ControlAPI
+public import ControlAPI
 import FileLocking
 import Foundation
-import LocalControl
-import Pictures
-import SealedFormats
+public import LocalControl
+public import Pictures
+public import SealedFormats
 import VaultTransfer
 
 /// Seals the sizes of a photo and sends the sealed bytes to AppLocker, which never sees the picture.
-struct PhotoUpload: Sendable {
-    let client: ControlClient
-    let vault: ItemID
+public struct PhotoUpload: Sendable {
+    private let client: ControlClient
+    private let vault: ItemID
 
-    func run(_ picture: PreparedPicture, of photo: ChosenPhoto) async throws -> NewPhoto {
+    public init(client: ControlClient, vault: ItemID) {
+        self.client = client
+        self.vault = vault
+    }
+
+    public func run(_ picture: PreparedPicture, of photo: ChosenPhoto) async throws -> NewPhoto {
         let id = ItemID.random()
         let original = try await put(picture.original, as: picture.type.rawValue, of: id)
         var medium: PhotoSize?
@@ -46,7 +51,7 @@ struct PhotoUpload: Sendable {
     }
 
     /// Removes content without a record at once, instead of waiting for the periodic cleanup.
-    func discard(_ photos: [NewPhoto]) async {
+    public func discard(_ photos: [NewPhoto]) async {
         for blob in photos.flatMap({ [$0.original.blob] + ($0.medium.map { [$0.blob] } ?? []) }) {
             _ = try? await client.call(\.removeBlob, parameter: blob)
         }
@@ -54,15 +59,20 @@ struct PhotoUpload: Sendable {
 }
 
 /// Fetches the sealed bytes of a photo's size and opens them in memory.
-struct PhotoDownload: Sendable {
-    let client: ControlClient
-    let photo: PhotoReport
+public struct PhotoDownload: Sendable {
+    private let client: ControlClient
+    private let photo: PhotoReport
+
+    public init(client: ControlClient, photo: PhotoReport) {
+        self.client = client
+        self.photo = photo
+    }
 
     /// A JPEG of at most 2,048 pixels.
-    func medium() async throws -> [UInt8] { try await open(photo.medium ?? photo.original) }
+    public func medium() async throws -> [UInt8] { try await open(photo.medium ?? photo.original) }
 
     /// The photo as it was stored.
-    func original() async throws -> [UInt8] { try await open(photo.original) }
+    public func original() async throws -> [UInt8] { try await open(photo.original) }
 
     private func open(_ size: PhotoSize) async throws -> [UInt8] {
         guard let vault = ItemID(photo.vault), let id = ItemID(photo.id),

@@ -1,32 +1,32 @@
 import BlockingThread
-import ControlAPI
+public import ControlAPI
 import FileLocking
 import Foundation
-import LocalControl
-import Pictures
-import SealedFormats
+public import LocalControl
+public import Pictures
+public import SealedFormats
 
 /// Imports old photos of a folder into the vault: a moment for each day. A day is written in one step, so an
 /// interrupted one leaves nothing, and the next attempt skips what is already imported.
-struct PhotoImport: Sendable {
-    struct Report: Codable, Sendable {
-        struct Skipped: Codable, Sendable {
-            var path: String
-            var code: String
-            var sentence: String
+public struct PhotoImport: Sendable {
+    public struct Report: Codable, Sendable {
+        public struct Skipped: Codable, Sendable {
+            public var path: String
+            public var code: String
+            public var sentence: String
         }
 
-        var moments: [MomentReport] = []
-        var photos = 0
+        public var moments: [MomentReport] = []
+        public var photos = 0
         /// Photos that are already in the vault, or twice in the folder.
-        var duplicates = 0
+        public var duplicates = 0
         /// Photos without a date of their own, which got the day of the file.
-        var undated = 0
+        public var undated = 0
         /// Animations and other files with several pictures of which only the first was kept.
-        var reduced = 0
-        var removed = 0
+        public var reduced = 0
+        public var removed = 0
         /// Pictures that were not imported, or whose files were kept, and why.
-        var skipped: [Skipped] = []
+        public var skipped: [Skipped] = []
 
         private enum CodingKeys: String, CodingKey {
             case moments, photos, duplicates, undated, reduced, removed
@@ -43,23 +43,43 @@ struct PhotoImport: Sendable {
         let hasTime: Bool
     }
 
-    let client: ControlClient
-    let vault: ItemID
-    let keepsOriginal: Bool
-    let keepsPlace: Bool
-    let mood: String
-    let removesOriginals: Bool
-    let showsProgress: Bool
-    private let maker = PictureMaker.installed
+    /// What a person chooses.
+    public struct Options: Sendable {
+        /// Keeps the files as they are, with their camera and place.
+        public var keepsOriginal = false
+        /// Uses the place of each moment's first photo.
+        public var keepsPlace = false
+        public var mood = ""
+        public var removesOriginals = false
 
-    func run(_ folder: String) async throws -> Report {
+        public init() {}
+    }
+
+    private let client: ControlClient
+    private let vault: ItemID
+    private let maker: PictureMaker
+    private let options: Options
+    private let handler: TransferProgress.Handler
+
+    public init(
+        client: ControlClient, vault: ItemID, maker: PictureMaker, options: Options,
+        progress: @escaping TransferProgress.Handler = { _ in }
+    ) {
+        self.client = client
+        self.vault = vault
+        self.maker = maker
+        self.options = options
+        handler = progress
+    }
+
+    /// - Throws: `TransferError`, `ControlError`, `ControlClientError`, `CancellationError`. Finished days stay.
+    public func run(_ folder: String) async throws -> Report {
         var report = Report()
         var found = try await look(folder, &report)
         let all = found
         found = try await new(found, &report)
         report.undated = found.count { !$0.hasTime }
-        let progress = FileProgress("Importing", total: found.reduce(0) { $0 + $1.size }, isShown: showsProgress)
-        defer { progress.end() }
+        let progress = PhaseProgress(.importing, total: found.reduce(0) { $0 + $1.size }, handler)
         for (_, photos) in Dictionary(grouping: found, by: \.time.day).sorted(by: { $0.key < $1.key }) {
             let ordered = photos.sorted { ($0.time.date, $0.path) < ($1.time.date, $1.path) }
             for start in stride(from: 0, to: ordered.count, by: MomentBody.maximumPhotos) {
@@ -67,8 +87,7 @@ struct PhotoImport: Sendable {
                 try await add(part, progress, &report)
             }
         }
-        progress.end()
-        if removesOriginals { try await removeOriginals(all, &report) }
+        if options.removesOriginals { try await removeOriginals(all, &report) }
         return report
     }
 
@@ -76,18 +95,16 @@ struct PhotoImport: Sendable {
 
     private func look(_ folder: String, _ report: inout Report) async throws -> [Found] {
         let paths = try await runBlocking { try Self.files(below: folder) }
-        let progress = FileProgress("Scanning", total: UInt64(paths.count), isShown: showsProgress)
-        defer { progress.end() }
+        let progress = PhaseProgress(.scanning, total: UInt64(paths.count), handler)
         var found: [Found] = []
         for path in paths {
             try Task.checkCancellation()
             do {
                 if let one = try await runBlocking({ try Self.found(path) }) { found.append(one) }
-            } catch let error as CommandLineError {
+            } catch let error as TransferError {
                 report.skipped.append(.init(path: path, code: error.code, sentence: error.sentence))
             }
             progress.finish(1)
-            progress.show(0)
         }
         return found
     }
@@ -96,13 +113,13 @@ struct PhotoImport: Sendable {
     private static func files(below folder: String) throws -> [String] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            throw CommandLineError(.usage, code: "no_such_folder", "\(folder) is not a folder.")
+            throw TransferError(.badInput, code: "no_such_folder", "\(folder) is not a folder.")
         }
         let keys: [URLResourceKey] = [.isRegularFileKey, .isSymbolicLinkKey]
         guard
             let all = FileManager.default.enumerator(
                 at: URL(fileURLWithPath: folder), includingPropertiesForKeys: keys, options: [.skipsHiddenFiles])
-        else { throw CommandLineError(.usage, code: "not_readable", "\(folder) can't be read.") }
+        else { throw TransferError(.badInput, code: "not_readable", "\(folder) can't be read.") }
         var paths: [String] = []
         for case let url as URL in all {
             let values = try? url.resourceValues(forKeys: Set(keys))
@@ -112,13 +129,13 @@ struct PhotoImport: Sendable {
     }
 
     /// Nil if the file isn't a picture.
-    /// - Throws: `CommandLineError`, also for a picture of a format that isn't supported.
+    /// - Throws: `TransferError`, also for a picture of a format that isn't supported.
     private static func found(_ path: String) throws -> Found? {
         let start = try ReadableFile.named(path).read(at: 0, count: 16)
         guard PictureType(start) != nil else {
             guard let name = PictureType.unsupportedName(start) else { return nil }
-            throw CommandLineError(
-                .usage, code: PictureError.Code.notPicture.rawValue, PictureError.unsupported(name).sentence)
+            throw TransferError(
+                .badInput, code: PictureError.Code.notPicture.rawValue, PictureError.unsupported(name).sentence)
         }
         let photo = try ChosenPhoto(path)
         let exif = Exif(photo.bytes)
@@ -126,8 +143,8 @@ struct PhotoImport: Sendable {
         stat(path, &status)
         let time = MomentTime(exif) ?? MomentTime(date: Double(status.st_mtim.tv_sec))
         guard MomentBody.times.contains(time.date) else {
-            throw CommandLineError(
-                .usage, code: "no_date", "The file's date is out of range; set another one.")
+            throw TransferError(
+                .badInput, code: "no_date", "The file's date is out of range; set another one.")
         }
         let point = exif.flatMap { exif in
             exif.latitude.map { MomentPlace(name: nil, latitude: $0, longitude: exif.longitude) }
@@ -153,7 +170,7 @@ struct PhotoImport: Sendable {
     // MARK: Adding
 
     /// Adds one moment. A picture that can't be imported is reported as skipped; the others are imported.
-    private func add(_ found: [Found], _ progress: FileProgress, _ report: inout Report) async throws {
+    private func add(_ found: [Found], _ progress: PhaseProgress, _ report: inout Report) async throws {
         let upload = PhotoUpload(client: client, vault: vault)
         let (results, failure) = await results(of: found, upload, progress)
         var (photos, taken, reduced): ([NewPhoto], [Found], Int) = ([], [], 0)
@@ -163,7 +180,7 @@ struct PhotoImport: Sendable {
                 photos.append(result.photo)
                 taken.append(one)
                 if result.isReduced { reduced += 1 }
-            case .failure(let error as CommandLineError):
+            case .failure(let error as TransferError):
                 report.skipped.append(.init(path: one.path, code: error.code, sentence: error.sentence))
             case .failure, nil: break
             }
@@ -175,8 +192,9 @@ struct PhotoImport: Sendable {
                 \.addMoment,
                 body: NewMoment(
                     id: ItemID.random().description, title: "", words: "", date: first.time.date,
-                    offset: first.time.offset, mood: mood,
-                    place: keepsPlace ? taken.lazy.compactMap(\.point).first : nil, favourite: false, photos: photos))
+                    offset: first.time.offset, mood: options.mood,
+                    place: options.keepsPlace ? taken.lazy.compactMap(\.point).first : nil, favourite: false,
+                    photos: photos))
             report.moments.append(moment)
             report.photos += photos.count
             report.reduced += reduced
@@ -196,7 +214,7 @@ struct PhotoImport: Sendable {
 
     /// The result for each picture, nil for those not begun after a failure that ends the import; and that failure.
     private func results(
-        of found: [Found], _ upload: PhotoUpload, _ progress: FileProgress
+        of found: [Found], _ upload: PhotoUpload, _ progress: PhaseProgress
     ) async -> (results: [Result<Uploaded, any Error>?], failure: (any Error)?) {
         await withTaskGroup(of: (Int, Result<Uploaded, any Error>).self) { group in
             var results = [Result<Uploaded, any Error>?](repeating: nil, count: found.count)
@@ -210,7 +228,6 @@ struct PhotoImport: Sendable {
             for await (index, result) in group {
                 results[index] = result
                 progress.finish(found[index].size)
-                progress.show(0)
                 if case .failure(let error) = result, failure == nil, Self.endsImport(error) {
                     failure = error
                     group.cancelAll()
@@ -223,18 +240,18 @@ struct PhotoImport: Sendable {
 
     /// Whether the error concerns this computer and not the picture.
     private static func endsImport(_ error: any Error) -> Bool {
-        guard let error = error as? CommandLineError else { return true }
+        guard let error = error as? TransferError else { return true }
         return error.code == PictureError.Code.failed.rawValue
     }
 
     private func result(of one: Found, _ upload: PhotoUpload) async -> Result<Uploaded, any Error> {
         do {
             try Task.checkCancellation()
-            let (chosen, made) = try await runBlocking { [maker, keepsOriginal] in
+            let (chosen, made) = try await runBlocking { [maker, keepsOriginal = options.keepsOriginal] in
                 let chosen = try ChosenPhoto(one.path)
                 guard chosen.digest == one.digest else {
-                    throw CommandLineError(
-                        .refused, code: "changed", "\(one.path) was changed meanwhile; import it again.")
+                    throw TransferError(
+                        .failed, code: "changed", "\(one.path) was changed meanwhile; import it again.")
                 }
                 return (chosen, try chosen.prepared(maker, keepsOriginal: keepsOriginal))
             }
@@ -249,8 +266,7 @@ struct PhotoImport: Sendable {
 
     /// Removes each file after its sealed copy was read back and compared.
     private func removeOriginals(_ found: [Found], _ report: inout Report) async throws {
-        let progress = FileProgress("Comparing", total: found.reduce(0) { $0 + $1.size }, isShown: showsProgress)
-        defer { progress.end() }
+        let progress = PhaseProgress(.comparing, total: found.reduce(0) { $0 + $1.size }, handler)
         let failed = Set(report.skipped.map(\.path))
         for start in stride(from: 0, to: found.count, by: 1_000) {
             let part = found[start..<min(start + 1_000, found.count)]
@@ -260,8 +276,8 @@ struct PhotoImport: Sendable {
                 if let place, try await isKept(one, place) {
                     try await runBlocking {
                         guard unlink(one.path) == 0 else {
-                            throw CommandLineError(
-                                .refused, code: "failed",
+                            throw TransferError(
+                                .failed, code: "failed",
                                 "\(one.path) can't be removed (\(String(cString: strerror(errno)))).")
                         }
                     }
@@ -274,7 +290,6 @@ struct PhotoImport: Sendable {
                     )
                 }
                 progress.finish(one.size)
-                progress.show(0)
             }
         }
     }

@@ -1,33 +1,41 @@
-import FileLocking
+public import FileLocking
 import Foundation
 
 /// A file that is written under a temporary name, and gets its own name only when it is complete and on disk.
 ///
 /// `@unchecked Sendable`: used from one task at a time, each step awaited before the next.
-final class NewFile: @unchecked Sendable {
+public final class NewFile: @unchecked Sendable {
     private let path: String
     private let temporary: String
     private var descriptor: Int32
 
-    /// - Throws: `CommandLineError` if the file exists or can't be created.
-    init(_ path: String) throws {
+    /// - Throws: `TransferError` if the file exists or can't be created.
+    public init(_ path: String) throws {
         self.path = path
         temporary = "\(path).\(getpid()).part"
         guard access(path, F_OK) != 0 else {
-            throw CommandLineError(
-                .usage, code: "exists", "\(path) exists already; nothing is overwritten. Choose another name.")
+            throw TransferError(
+                .badInput, code: "exists", "\(path) exists already; nothing is overwritten. Choose another name.")
         }
         descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.failure(path) }
     }
 
     /// Blocks.
-    func write(_ bytes: [UInt8]) throws {
-        guard Output.writeAll(bytes, to: descriptor) else { throw Self.failure(path) }
+    public func write(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw Self.failure(path)
+            }
+        }
     }
 
     /// Blocks. The file is durable under its name when it returns; it replaces no other file.
-    func finish() throws {
+    public func finish() throws {
         guard fsync(descriptor) == 0, link(temporary, path) == 0 else { throw Self.failure(path) }
         discard()
         let folder = open(
@@ -40,29 +48,39 @@ final class NewFile: @unchecked Sendable {
     }
 
     /// Removes an unfinished file.
-    func discard() {
+    public func discard() {
         guard descriptor >= 0 else { return }
         close(descriptor)
         descriptor = -1
         unlink(temporary)
     }
 
-    private static func failure(_ path: String) -> CommandLineError {
+    private static func failure(_ path: String) -> TransferError {
         let code = errno
-        return CommandLineError(
-            .refused, code: code == ENOSPC ? "disk_full" : "failed",
+        return TransferError(
+            .failed, code: code == ENOSPC ? "disk_full" : "failed",
             "\(path) can't be written (\(String(cString: strerror(code)))); nothing is left of it.")
     }
 }
 
+extension NewFile {
+    /// Writes a new file for this user alone; never replaces one. Blocks.
+    public static func write(_ bytes: [UInt8], to path: String) throws {
+        let file = try NewFile(path)
+        defer { file.discard() }
+        try file.write(bytes)
+        try file.finish()
+    }
+}
+
 extension ReadableFile {
-    /// A file that the command line names.
-    /// - Throws: `CommandLineError`.
-    static func named(_ path: String) throws -> ReadableFile {
+    /// A file that a person named.
+    /// - Throws: `TransferError`.
+    public static func named(_ path: String) throws -> ReadableFile {
         do {
             return try ReadableFile(path)
         } catch {
-            throw CommandLineError(.usage, code: error.code.rawValue, error.sentence)
+            throw TransferError(.badInput, code: error.code.rawValue, error.sentence)
         }
     }
 }

@@ -164,6 +164,8 @@ struct TimelinePage {
                 })
         }
         let document = Document(exported: now.ISO8601Format(), moments: entries)
-        return Array(try Output.jsonText(document).utf8) + [UInt8(ascii: "\n")]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(document)) + [UInt8(ascii: "\n")]
     }
 }

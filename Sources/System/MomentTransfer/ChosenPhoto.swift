@@ -1,23 +1,23 @@
 import Crypto
 import FileLocking
-import Foundation
-import Pictures
+public import Foundation
+public import Pictures
 import SealedFormats
 
 /// A file to be added as a photo, read once.
-struct ChosenPhoto: Sendable {
-    let path: String
-    let bytes: [UInt8]
+public struct ChosenPhoto: Sendable {
+    public let path: String
+    public let bytes: [UInt8]
     /// SHA-256 of the file.
-    let digest: Data
+    public let digest: Data
 
     /// Blocks.
-    /// - Throws: `CommandLineError` if the file can't be read or is too large.
-    init(_ path: String) throws {
+    /// - Throws: `TransferError` if the file can't be read or is too large.
+    public init(_ path: String) throws {
         let file = try ReadableFile.named(path)
         guard file.size <= PhotoBody.maximumOriginal else {
-            throw CommandLineError(
-                .usage, code: "too_large",
+            throw TransferError(
+                .badInput, code: "too_large",
                 "\(path) is larger than 50 MiB, the limit for a photo; add it with `applocker file add`.")
         }
         var bytes: [UInt8] = []
@@ -27,7 +27,7 @@ struct ChosenPhoto: Sendable {
             if piece.isEmpty { break }
             bytes += piece
             guard bytes.count <= PhotoBody.maximumOriginal else {
-                throw CommandLineError(.usage, code: "too_large", "\(path) grows while it is read; try again.")
+                throw TransferError(.badInput, code: "too_large", "\(path) grows while it is read; try again.")
             }
         }
         self.path = path
@@ -35,22 +35,17 @@ struct ChosenPhoto: Sendable {
         digest = Data(SHA256.hash(data: bytes))
     }
 
-    static let limits = PictureMaker.Limits(
+    private static let limits = PictureMaker.Limits(
         medium: PhotoBody.mediumSide, thumbnail: PhotoBody.thumbnailSide, thumbnailBytes: PhotoBody.maximumThumbnail)
 
     /// Blocks.
-    /// - Throws: `CommandLineError` that names the file.
-    func prepared(_ maker: PictureMaker, keepsOriginal: Bool) throws -> PreparedPicture {
+    /// - Throws: `TransferError` that names the file.
+    public func prepared(_ maker: PictureMaker, keepsOriginal: Bool) throws -> PreparedPicture {
         do {
             return try maker.prepare(bytes, keepsOriginal: keepsOriginal, limits: Self.limits)
         } catch {
-            throw CommandLineError(
-                error.code == .failed ? .refused : .usage, code: error.code.rawValue, "\(path): \(error.sentence)")
+            throw TransferError(
+                error.code == .failed ? .failed : .badInput, code: error.code.rawValue, "\(path): \(error.sentence)")
         }
     }
-}
-
-extension PictureMaker {
-    /// With the decoder beside this program.
-    static var installed: PictureMaker { PictureMaker(executable: OwnExecutable.sibling("applocker-picture")) }
 }

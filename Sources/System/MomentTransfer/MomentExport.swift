@@ -1,42 +1,47 @@
 import BlockingThread
 import ControlAPI
 import Foundation
-import LocalControl
+public import LocalControl
 
 /// Exports moments from the vault, unsealed: photos as files, a page to read, data for other programs. The format is
 /// that of the companion's export.
-struct MomentExport: Sendable {
-    struct Report: Codable, Sendable {
-        var folder: String
-        var moments: Int
-        var photos: Int
+public struct MomentExport: Sendable {
+    public struct Report: Codable, Sendable {
+        public var folder: String
+        public var moments: Int
+        public var photos: Int
         /// Photos that could not be opened on this computer.
-        var missing: Int
+        public var missing: Int
     }
 
-    let client: ControlClient
-    let folder: String
-    let showsProgress: Bool
+    private let client: ControlClient
+    private let folder: String
+    private let handler: TransferProgress.Handler
 
-    /// - Throws: `CommandLineError` if the folder isn't empty.
-    func makeFolder() throws {
+    public init(client: ControlClient, folder: String, progress: @escaping TransferProgress.Handler = { _ in }) {
+        self.client = client
+        self.folder = folder
+        handler = progress
+    }
+
+    /// - Throws: `TransferError` if the folder isn't empty.
+    public func makeFolder() throws {
         let entries = try? FileManager.default.contentsOfDirectory(atPath: folder)
         if entries == nil, mkdir(folder, 0o700) != 0 {
-            throw CommandLineError(
-                .usage, code: "no_such_folder", "\(folder) can't be created (\(String(cString: strerror(errno)))).")
+            throw TransferError(
+                .badInput, code: "no_such_folder", "\(folder) can't be created (\(String(cString: strerror(errno)))).")
         }
         guard entries?.isEmpty ?? true else {
-            throw CommandLineError(
-                .usage, code: "exists",
+            throw TransferError(
+                .badInput, code: "exists",
                 "\(folder) is not empty; nothing is overwritten. Choose another folder.")
         }
     }
 
-    func run() async throws -> Report {
+    public func run() async throws -> Report {
         let list = try await client.call(\.listMoments)
         let total = list.moments.reduce(0) { $0 + $1.photos.count }
-        let progress = FileProgress("Exporting", total: UInt64(total), isShown: showsProgress)
-        defer { progress.end() }
+        let progress = PhaseProgress(.exporting, total: UInt64(total), handler)
         var (names, report) = (PhotoNames(), Report(folder: folder, moments: 0, photos: 0, missing: 0))
         var files: [String: TimelinePage.File] = [:]
         var exported: [TimelinePage.Moment] = []
@@ -55,7 +60,6 @@ struct MomentExport: Sendable {
                     own.append(file)
                 }
                 progress.finish(1)
-                progress.show(0)
             }
             exported.append(.init(content: content, photos: own))
             report.moments += 1
@@ -84,8 +88,8 @@ struct MomentExport: Sendable {
         let year = "photos/" + name.prefix(4)
         try await runBlocking { [folder] in
             for path in ["\(folder)/photos", "\(folder)/\(year)"] where mkdir(path, 0o700) != 0 && errno != EEXIST {
-                throw CommandLineError(
-                    .refused, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
+                throw TransferError(
+                    .failed, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
             }
             try NewFile.write(bytes, to: "\(folder)/\(year)/\(name)")
         }
