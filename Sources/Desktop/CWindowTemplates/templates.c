@@ -33,6 +33,9 @@ static const char first_run[] = {
 static const char intruders_page[] = {
 #embed "ui/intruders-page.ui"
     , 0};
+static const char moments_page[] = {
+#embed "ui/moments-page.ui"
+    , 0};
 static const char navigation_row[] = {
 #embed "ui/navigation-row.ui"
     , 0};
@@ -86,6 +89,7 @@ static const struct {
     {"files-page", files_page},
     {"first-run", first_run},
     {"intruders-page", intruders_page},
+    {"moments-page", moments_page},
     {"navigation-row", navigation_row},
     {"notes-page", notes_page},
     {"overview-page", overview_page},

@@ -8,6 +8,7 @@ import Foundation
 import GtkSupport
 import HubAPI
 import LocalControl
+import Pictures
 import ProcessHardening
 
 public enum DesktopProgram {
@@ -112,7 +113,9 @@ private final class DesktopApplication {
         if let window { return window.present() }
         let control = DaemonControl(socketPath: socketPath)
         let phoneWays = PhoneWaysCheck(directory: services.programs.directory, socket: socketPath)
-        let models = WindowModels(control: control, files: DaemonFiles(control: control)) {
+        let photos = DaemonPhotos(
+            control: control, maker: PictureMaker(executable: services.programs.directory + "/applocker-picture"))
+        let models = WindowModels(control: control, files: DaemonFiles(control: control), photos: photos) {
             await phoneWays.ways(to: $0)
         }
         if let administrator = AdministratorSetUp(directory: services.programs.directory, socket: socketPath()) {

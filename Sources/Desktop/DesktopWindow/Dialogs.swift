@@ -82,9 +82,12 @@ enum Dialogs {
         show(dialog) { $0.first.map(chosen) }
     }
 
-    static func chooseFolder(_ title: String, parent: Widget, _ chosen: @escaping @MainActor (_ path: String) -> Void) {
+    static func chooseFolder(
+        _ title: String, verb: String = "_Save Here", parent: Widget,
+        _ chosen: @escaping @MainActor (_ path: String) -> Void
+    ) {
         let dialog = gtk_file_chooser_native_new(
-            title, parent.window, GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, "_Save Here", "_Cancel")!
+            title, parent.window, GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, verb, "_Cancel")!
         show(dialog) { $0.first.map(chosen) }
     }
 

@@ -70,6 +70,9 @@ final class MainWindow {
             "files", "Files", "folder-documents-symbolic",
             FilesPage(models.files, models.vault, models.context, window: window))
         add(
+            "moments", "Everline", "image-x-generic-symbolic", MomentsPage(models.moments, models.vault, window: window)
+        )
+        add(
             "intruders", "Intruder Photos", "camera-photo-symbolic",
             IntrudersPage(models.intruders, models.vault, window: window))
         add("devices", "Devices", "phone-symbolic", DevicesPage(models.devices, window: window))
@@ -131,7 +134,7 @@ final class MainWindow {
         [
             ("app.quit", "<Control>q"), ("win.search", "<Control>f"), ("win.lock-all", "<Control>l"),
             ("win.new-note", "<Control>n"), ("win.shortcuts", "<Control>question"),
-        ] + pages.indices.map { ("win.page-\($0 + 1)", "<Alt>\($0 + 1)") }
+        ] + pages.indices.map { ("win.page-\($0 + 1)", "<Alt>\(($0 + 1) % 10)") }
     }
 
     private func show(page number: Int) {
@@ -159,6 +162,7 @@ final class MainWindow {
         ticking?.cancel()
         Task {
             models.files.cancel()
+            models.moments.cancel()
             await models.notes.finishEditing()
             await models.devices.pairing.cancel()
             await models.context.session.end()

@@ -35,6 +35,14 @@ final class Row {
         gtk_image_set_from_icon_name(screen["icon"].opaque, name)
     }
 
+    func showPicture(_ picture: PixelPicture) {
+        let texture = PictureTexture.make(picture)
+        screen["icon"].setVisible(true)
+        gtk_image_set_pixel_size(screen["icon"].opaque, 48)
+        gtk_image_set_from_paintable(screen["icon"].opaque, texture)
+        g_object_unref(UnsafeMutableRawPointer(texture))
+    }
+
     /// - Parameters:
     ///   - label: nil hides the button.
     ///   - accessible: what a screen reader reads, with what it applies to.
@@ -71,6 +79,18 @@ final class Row {
     func setActivatable(_ isActivatable: Bool) {
         screen["next"].setVisible(isActivatable)
         gtk_list_box_row_set_activatable(screen.widget.cast(to: GtkListBoxRow.self), isActivatable ? 1 : 0)
+    }
+}
+
+/// A decoded picture as GTK draws it.
+@MainActor
+enum PictureTexture {
+    /// - Returns: a GdkTexture, which the caller unrefs.
+    static func make(_ picture: PixelPicture) -> OpaquePointer {
+        let bytes = g_bytes_new(picture.rgb, gsize(picture.rgb.count))!
+        defer { g_bytes_unref(bytes) }
+        return gdk_memory_texture_new(
+            Int32(picture.width), Int32(picture.height), GDK_MEMORY_R8G8B8, bytes, gsize(picture.width * 3))!
     }
 }
 

@@ -12,6 +12,7 @@ struct WindowModels {
     let vault: VaultModel
     let notes: NotesModel
     let files: FilesModel
+    let moments: MomentsModel
     let intruders: IntrudersModel
     let devices: DevicesModel
     let recovery: RecoveryModel
@@ -20,7 +21,7 @@ struct WindowModels {
     let firstRun: FirstRunModel
 
     init(
-        control: any DesktopControl, files transfer: any FileTransfer,
+        control: any DesktopControl, files transfer: any FileTransfer, photos: any PhotoFiles,
         checkWays: @escaping PairingModel.WaysCheck
     ) {
         context = DesktopContext(control: control, time: .system)
@@ -30,6 +31,7 @@ struct WindowModels {
         vault = VaultModel(context)
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
+        moments = MomentsModel(context, vault, photos)
         intruders = IntrudersModel(context, vault)
         devices = DevicesModel(context, checkWays: checkWays)
         recovery = RecoveryModel(context)

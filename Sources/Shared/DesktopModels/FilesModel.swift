@@ -4,8 +4,7 @@ public import Observation
 /// The window's port to the content of files, which is sealed and opened in this process: the daemon stores it sealed.
 /// Called from the main actor; an implementation may run on any executor.
 public protocol FileTransfer: Sendable {
-    /// - Parameter part: 0 to 1.
-    typealias ProgressHandler = @Sendable (_ part: Double) -> Void
+    typealias ProgressHandler = TransferWork.ProgressHandler
 
     /// Seals a file into the vault.
     ///
@@ -20,25 +19,17 @@ public protocol FileTransfer: Sendable {
 /// The files of the open vault.
 @MainActor @Observable
 public final class FilesModel {
-    /// What is done with files at the moment.
-    public struct Work: Equatable, Sendable {
-        /// "Locking taxes.pdf (2 of 3)".
-        public var title: String
-        /// 0 to 1, of all files.
-        public var part: Double
-    }
-
     /// Newest first.
     public private(set) var files: [FileReport] = []
     /// How many can't be opened with this vault's keys.
     public private(set) var unreadable = 0
-    public private(set) var work: Work?
+    /// What is done with files at the moment.
+    public var work: TransferWork.Step? { running.step }
 
     private let context: DesktopContext
     private let vault: VaultModel
     private let transfer: any FileTransfer
-    /// Cancels the running work.
-    @ObservationIgnored private var stop: (() -> Void)?
+    private let running = TransferWork()
 
     public init(_ context: DesktopContext, _ vault: VaultModel, _ transfer: any FileTransfer) {
         self.context = context
@@ -65,7 +56,8 @@ public final class FilesModel {
                 for (index, path) in paths.enumerated() {
                     let name = path.split(separator: "/").last.map(String.init) ?? path
                     let count = paths.count == 1 ? "" : " (\(index + 1) of \(paths.count))"
-                    try await run("Locking \(name)\(count)", of: paths.count, after: index) { [transfer] progress in
+                    try await running.run("Locking \(name)\(count)", of: paths.count, after: index) {
+                        [transfer] progress in
                         try await transfer.add(path, to: vault, removesOriginal: removesOriginals, progress: progress)
                     }
                 }
@@ -79,7 +71,7 @@ public final class FilesModel {
     public func save(_ file: FileReport, into folder: String) async {
         let path: String? = await vault.read {
             let content = try await context.control.call(\.readFile, parameter: file.id)
-            return try await run("Saving \(file.name)") { [transfer] progress in
+            return try await running.run("Saving \(file.name)") { [transfer] progress in
                 try await transfer.write(content, into: folder, progress: progress)
             }
         }
@@ -93,22 +85,5 @@ public final class FilesModel {
     }
 
     /// Stops the running work; nothing incomplete remains.
-    public func cancel() { stop?() }
-
-    private func run<Result: Sendable>(
-        _ title: String, of count: Int = 1, after done: Int = 0,
-        _ body: @escaping @Sendable (@escaping FileTransfer.ProgressHandler) async throws -> Result
-    ) async throws -> Result {
-        guard stop == nil else { throw ControlError(.failed, "Another file is being locked or saved. Wait for it.") }
-        let (parts, newest) = AsyncStream.makeStream(of: Double.self, bufferingPolicy: .bufferingNewest(1))
-        let task = Task {
-            defer { newest.finish() }
-            return try await body { newest.yield($0) }
-        }
-        stop = { task.cancel() }
-        defer { (stop, work) = (nil, nil) }
-        work = Work(title: title, part: Double(done) / Double(count))
-        for await part in parts { work?.part = (Double(done) + min(1, part)) / Double(count) }
-        return try await task.value
-    }
+    public func cancel() { running.cancel() }
 }

@@ -13,9 +13,9 @@ import Testing
     private let pages = [
         ("alt+1", "Overview", "No app is locked"), ("alt+2", "Apps", "No app is locked yet"),
         ("alt+3", "Activity", "Each event names the one before it"), ("alt+4", "Notes", "The vault is locked"),
-        ("alt+5", "Files", "The vault is locked"), ("alt+6", "Intruder Photos", "The vault is locked"),
-        ("alt+7", "Devices", "A hub passes sealed records"),
-        ("alt+8", "Backup and Recovery", "Make Recovery Sheet"), ("alt+9", "Settings", "An unlock lasts"),
+        ("alt+5", "Files", "The vault is locked"), ("alt+6", "Everline", "The vault is locked"),
+        ("alt+7", "Intruder Photos", "The vault is locked"), ("alt+8", "Devices", "A hub passes sealed records"),
+        ("alt+9", "Backup and Recovery", "Make Recovery Sheet"), ("alt+0", "Settings", "An unlock lasts"),
     ]
 
     @Test func eachPageOpensByKeyboardAndFitsANarrowWindow() async throws {
@@ -150,7 +150,7 @@ import Testing
         try await session.press(keys: "alt+o")
         try await session.awaitWords("Overview")
         // The first run's views are released; what they showed changes once more.
-        try await session.press(keys: "alt+8")
+        try await session.press(keys: "alt+9")
         try await session.press("Make Recovery Sheet")
         try await session.enterPasscode(verb: "Make")
         try await session.awaitWords("Print this code, or write it down.")
@@ -159,7 +159,7 @@ import Testing
     @Test func aSettingIsChangedAfterThePasscodeAndNotWithoutIt() async throws {
         let session = try await WindowSession()
         try await session.startWindow()
-        try await session.press(keys: "alt+9")
+        try await session.press(keys: "alt+0")
         try await session.press("Prompt for root, too")
         try await session.awaitWords("Change settings")
         try await session.press("Cancel")
@@ -241,7 +241,7 @@ import Testing
         try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
         let note = try await session.client.call(\.addNote, body: NoteRequest(title: "Bank", body: "12-34-56")).note
         try await session.startWindow()
-        try await session.press(keys: "alt+8")
+        try await session.press(keys: "alt+9")
         try await session.press("Export…")
         let path = session.directory.path("monday.aplockerbackup")
         try await session.chooseInFileChooser(path, accepting: "alt+s")

@@ -42,7 +42,7 @@ import Testing
     @Test func aHubIsConnectedAndAComputerAdded() async throws {
         let session = try await WindowSession()
         try await session.startWindow()
-        try await session.press(keys: "alt+7")
+        try await session.press(keys: "alt+8")
         try await session.awaitWords("There is no hub yet.")
         try await session.photograph("devices-without-hub")
         try await session.fill("Address, for example hub.example.org", "http://127.0.0.1:9")
@@ -90,7 +90,7 @@ import Testing
 
         let session = try await WindowSession()
         try await session.startWindow()
-        try await session.press(keys: "alt+7")
+        try await session.press(keys: "alt+8")
         try await session.fill("Link of the other computer", try #require(pairing.link))
         try await session.press("Join")
         try await session.enterPasscode()

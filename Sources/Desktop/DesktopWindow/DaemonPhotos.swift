@@ -1,0 +1,70 @@
+import BlockingThread
+import ControlAPI
+import DesktopModels
+import LocalControl
+import MomentTransfer
+import Pictures
+import SealedFormats
+
+/// Seals and opens photos for the daemon's vault.
+struct DaemonPhotos: PhotoFiles {
+    let control: DaemonControl
+    /// Decodes photos in a process of its own.
+    let maker: PictureMaker
+
+    func picture(of photo: PhotoReport) async throws -> PixelPicture {
+        let bytes = try await control.translatingErrors { try await PhotoDownload(client: $0, photo: photo).medium() }
+        return try await decoded(bytes, side: PhotoBody.mediumSide)
+    }
+
+    func thumbnail(of photo: PhotoReport) async throws -> PixelPicture {
+        try await decoded(Array(photo.thumbnail), side: PhotoBody.thumbnailSide)
+    }
+
+    private func decoded(_ bytes: [UInt8], side: Int) async throws -> PixelPicture {
+        let pixels = try await runBlocking { [maker] in
+            try maker.pixels(of: bytes, fitting: PictureSize(width: side, height: side))
+        }
+        return PixelPicture(width: pixels.size.width, height: pixels.size.height, rgb: pixels.rgb)
+    }
+
+    func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws {
+        try await control.translatingErrors { client in
+            var names = PhotoNames()
+            for (index, photo) in moment.photos.enumerated() {
+                try Task.checkCancellation()
+                let report = try await client.call(\.readPhoto, parameter: photo.id)
+                let bytes = try await PhotoDownload(client: client, photo: report).original()
+                let time = MomentTime(date: report.taken ?? moment.date, offset: moment.offset)
+                let path = "\(folder)/\(names.next(time, report.original.type))"
+                try await runBlocking { try NewFile.write(bytes, to: path) }
+                progress(Double(index + 1) / Double(moment.photos.count))
+            }
+        }
+    }
+
+    func importFolder(
+        _ folder: String, to vault: String, keepsOriginals: Bool, progress: @escaping ProgressHandler
+    ) async throws -> PhotoImportOutcome {
+        var options = PhotoImport.Options()
+        options.keepsOriginal = keepsOriginals
+        let report = try await control.translatingErrors { [options] client in
+            guard let vault = ItemID(vault) else { throw ControlClientError.notUnderstood(cause: "a vault's id") }
+            return try await PhotoImport(client: client, vault: vault, maker: maker, options: options) {
+                // Finding the photos is much shorter than sealing them.
+                let part = Double($0.done) / Double($0.total)
+                progress($0.phase == .scanning ? 0.1 * part : 0.1 + 0.9 * part)
+            }.run(folder)
+        }
+        return PhotoImportOutcome(summary: report.summary(removesOriginals: false), skipped: report.skipped.map(\.line))
+    }
+
+    func export(to folder: String, progress: @escaping ProgressHandler) async throws -> String {
+        try await control.translatingErrors { client in
+            let export = MomentExport(client: client, folder: folder) { progress(Double($0.done) / Double($0.total)) }
+            try await runBlocking { try export.makeFolder() }
+            let report = try await export.run()
+            return [report.summary, report.warning].compactMap { $0 }.joined(separator: " ")
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import CAdwaita
+import CGtk4
+import ControlAPI
+import DesktopModels
+import GtkSupport
+
+/// The moments of the open vault: a list, and one with its photos.
+@MainActor
+final class MomentsPage: Page {
+    private static let template = Template("moments-page", of: adw_bin_get_type())
+
+    private let screen = MomentsPage.template.make()
+    private let model: MomentsModel
+    private let vault: VaultModel
+    private let list: RowList<MomentItem>
+    private let lock: VaultLock
+    private var pictures: [(photo: ShownPhoto, widget: Widget)] = []
+    /// While the button is set from the model, its signal changes nothing.
+    private var isUpdating = false
+
+    var widget: Widget { lock.widget }
+    var search: Widget? { vault.isOpen && model.shown == nil ? screen["search"] : nil }
+
+    private struct MomentItem: Equatable, Identifiable {
+        var moment: MomentReport
+        var thumbnail: PixelPicture?
+        var id: String { moment.id }
+    }
+
+    init(_ model: MomentsModel, _ vault: VaultModel, window: @escaping () -> Widget) {
+        self.model = model
+        self.vault = vault
+        list = RowList(screen["moments"]) { row, item in
+            let heart = item.moment.favourite ? "♥ " : ""
+            row.show(title: heart + item.moment.heading, subtitle: item.moment.facts)
+            if let thumbnail = item.thumbnail {
+                row.showPicture(thumbnail)
+            } else {
+                row.showSymbol(item.moment.photos.isEmpty ? "document-edit-symbolic" : "image-x-generic-symbolic")
+            }
+            row.setActivatable(true)
+            row.onActivate = { Task { await model.open(item.id) } }
+        }
+        lock = VaultLock(vault, content: screen.widget) { await model.load() }
+        connectList(window)
+        connectMoment(window)
+        observe(self) { $0.update() }
+    }
+
+    func open() async { await lock.open() }
+
+    func refresh() async {
+        await vault.refresh()
+        if vault.isOpen, model.work == nil, model.shown == nil { await model.load() }
+    }
+
+    private func connectList(_ window: @escaping () -> Widget) {
+        let model = model
+        Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
+            model.search = screen["search"].text
+            Task { await model.load() }
+        }
+        Signals.connect(screen["more"].raw, "clicked") { Task { await model.showMore() } }
+        Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
+        Signals.connect(screen["import"].raw, "clicked") {
+            Dialogs.chooseFolder("Import the photos of a folder", verb: "_Import", parent: window()) { folder in
+                Dialogs.choose(
+                    "Import these photos?",
+                    "Each day of \(folder) becomes a moment. The folder's files stay where they are. Whole files keep the "
+                        + "camera's data and place, and take more space.",
+                    choices: [
+                        .init(name: "whole", verb: "Import _Whole Files"),
+                        .init(name: "import", verb: "_Import", style: .suggested),
+                    ], parent: window()
+                ) { choice in
+                    Task { await model.importFolder(folder, keepsOriginals: choice == "whole") }
+                }
+            }
+        }
+        Signals.connect(screen["export"].raw, "clicked") {
+            Dialogs.chooseFolder("Export Everline into an empty folder", verb: "_Export Here", parent: window()) {
+                folder in
+                Task { await model.export(to: folder) }
+            }
+        }
+    }
+
+    private func connectMoment(_ window: @escaping () -> Widget) {
+        let model = model
+        Signals.connect(screen["back"].raw, "clicked") { model.close() }
+        Signals.connect(screen["favourite"].raw, "toggled") { [unowned self] in
+            guard !isUpdating else { return }
+            let isOn = gtk_toggle_button_get_active(screen["favourite"].cast(to: GtkToggleButton.self)) != 0
+            Task { await model.setFavourite(isOn) }
+        }
+        Signals.connect(screen["save"].raw, "clicked") {
+            Dialogs.chooseFolder("Save the photos, unsealed", parent: window()) { folder in
+                Task { await model.savePhotos(into: folder) }
+            }
+        }
+        Signals.connect(screen["trash"].raw, "clicked") {
+            Dialogs.confirm(
+                "Move this moment to the trash?", "It is removed from all devices after 30 days.",
+                verb: "_Move to Trash", parent: window()
+            ) { Task { await model.moveToTrash() } }
+        }
+    }
+
+    private func update() {
+        list.update(model.moments.map { MomentItem(moment: $0, thumbnail: model.thumbnails[$0.id]) })
+        screen["more"].setVisible(model.hasMore)
+        screen["nothing"].setVisible(model.moments.isEmpty && model.search.isEmpty)
+        screen["export"].setSensitive(!model.moments.isEmpty)
+        screen["outcome"].setVisible(!model.outcome.isEmpty)
+        screen["outcome"].setText(model.outcome.joined(separator: "\n"))
+        screen["unreadable"].setVisible(model.unreadable > 0)
+        screen["unreadable"].setText(
+            "\(SpokenDuration.count(model.unreadable, "moment")) can't be opened with the keys of this vault.")
+        screen["actions"].setVisible(model.work == nil)
+        screen["working"].setVisible(model.work != nil)
+        if let work = model.work {
+            screen["work_title"].setText(work.title)
+            gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
+        }
+        screen.show(model.shown == nil ? "list" : "moment", in: "stack")
+        updateMoment()
+    }
+
+    private func updateMoment() {
+        updatePictures()
+        guard let shown = model.shown else { return }
+        isUpdating = true
+        gtk_toggle_button_set_active(
+            screen["favourite"].cast(to: GtkToggleButton.self), shown.moment.favourite ? 1 : 0)
+        isUpdating = false
+        screen["heading"].setText(shown.moment.heading)
+        screen["facts"].setText(shown.moment.facts)
+        screen["words"].setText(shown.words)
+        screen["words"].setVisible(!shown.words.isEmpty)
+        screen["save"].setVisible(!shown.moment.photos.isEmpty)
+    }
+
+    /// A picture a photo; each is replaced when its content was fetched.
+    private func updatePictures() {
+        guard pictures.map(\.photo) != model.photos else { return }
+        let box = screen["pictures"].cast(to: GtkBox.self)
+        for picture in pictures { gtk_box_remove(box, picture.widget) }
+        pictures = model.photos.enumerated().map { number, photo in
+            let widget = Self.picture(photo, "Photo \(number + 1) of \(model.photos.count)")
+            gtk_box_append(box, widget)
+            return (photo, widget)
+        }
+    }
+
+    private static func picture(_ photo: ShownPhoto, _ name: String) -> Widget {
+        guard let pixels = photo.picture else {
+            let label = Widget.label("dim-label")
+            label.setText(photo.problem.isEmpty ? "Opening \(name.lowercased())…" : photo.problem)
+            gtk_label_set_wrap(label.opaque, 1)
+            return label
+        }
+        let texture = PictureTexture.make(pixels)
+        let picture = gtk_picture_new_for_paintable(texture)!
+        g_object_unref(UnsafeMutableRawPointer(texture))
+        picture.setAccessibleLabel(name)
+        return picture
+    }
+}

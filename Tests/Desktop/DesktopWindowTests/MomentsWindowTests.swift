@@ -1,0 +1,94 @@
+import ControlAPI
+import Foundation
+import LocalControl
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// Everline in the window: real photos through the real decoder into a real vault, and out again.
+@Suite(.windowSession) struct MomentsWindowTests {
+    private let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../System/PicturesTests/Fixtures").standardizedFileURL
+
+    private func openEverline(_ session: WindowSession) async throws {
+        try await session.startWindow()
+        try await session.press(keys: "alt+6")
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("No moments")
+    }
+
+    /// - Returns: the folder, with two photos of one day and a file that is no photo's.
+    private func folder(in session: WindowSession) throws -> String {
+        _ = try session.directory.write("", to: "old/list.txt")
+        for name in ["everything.jpg", "orientation-6.jpg"] {
+            try FileManager.default.copyItem(
+                at: fixtures.appendingPathComponent(name),
+                to: URL(fileURLWithPath: session.directory.path("old/" + name)))
+        }
+        try FileManager.default.copyItem(
+            at: fixtures.appendingPathComponent("print.jpg"),
+            to: URL(fileURLWithPath: session.directory.path("old/damaged.jpg")))
+        let whole = try Data(contentsOf: URL(fileURLWithPath: session.directory.path("old/damaged.jpg")))
+        try whole.prefix(200).write(to: URL(fileURLWithPath: session.directory.path("old/damaged.jpg")))
+        return session.directory.path("old")
+    }
+
+    /// By keyboard: search, the two buttons, the text of the last import, the list.
+    private func openFirst(_ session: WindowSession) async throws {
+        try await session.press(keys: "ctrl+f", "Tab", "Tab", "Tab", "Tab", "Return")
+    }
+
+    @Test func photosAreImportedShownSavedAndExported() async throws {
+        let session = try await WindowSession()
+        let folder = try folder(in: session)
+        try await openEverline(session)
+        try await session.press("Import Photos…")
+        try await session.chooseInFileChooser(folder, accepting: "alt+i")
+        try await session.awaitWords("Import these photos?")
+        try await session.press("Import")
+        try await session.awaitWords("Imported 2 photos as 1 moment.")
+        try await session.awaitWords("damaged.jpg")
+        try await session.awaitWords("2024-05-17 18:30 · 2 photos")
+        try await session.photograph("everline")
+        #expect(FileManager.default.fileExists(atPath: folder + "/everything.jpg"), "the files stay")
+
+        try await openFirst(session)
+        try await session.awaitWords("Photo 2 of 2")
+        try await session.photograph("everline-moment")
+        try await session.press("Favourite")
+        await eventually("it is a favourite") {
+            try await session.client.call(\.listMoments).moments.first?.favourite == true
+        }
+        let saved = session.directory.path("saved")
+        try FileManager.default.createDirectory(atPath: saved, withIntermediateDirectories: true)
+        try await session.press("Save photos")
+        try await session.chooseInFileChooser(saved, accepting: "alt+s")
+        try await session.awaitWords("2 photos saved, unsealed")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: saved).count == 2)
+        try await session.press("Show moments")
+
+        let export = session.directory.path("album")
+        try FileManager.default.createDirectory(atPath: export, withIntermediateDirectories: true)
+        try await session.press("Export…")
+        try await session.chooseInFileChooser(export, accepting: "alt+e")
+        try await session.enterPasscode(verb: "Export")
+        try await session.awaitWords("Wrote 1 moment and 2 photos")
+        let page = try String(contentsOfFile: export + "/timeline.html", encoding: .utf8)
+        #expect(page.components(separatedBy: "<img").count == 3)
+        // Nothing is overwritten.
+        try await session.press("Export…")
+        try await session.chooseInFileChooser(export, accepting: "alt+e")
+        try await session.enterPasscode(verb: "Export")
+        try await session.awaitWords("is not empty")
+
+        try await session.awaitWords("♥ 2024-05-17")
+        try await openFirst(session)
+        try await session.press("Move to trash")
+        try await session.press("Move to Trash")
+        try await session.awaitWords("No moments")
+        var trash = MomentFilter()
+        trash.trash = true
+        #expect(try await session.client.call(\.listMoments, query: trash).moments.count == 1)
+    }
+}

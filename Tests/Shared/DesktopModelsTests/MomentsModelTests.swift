@@ -1,0 +1,167 @@
+import ControlAPI
+import DesktopModels
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@MainActor
+struct MomentsModelTests {
+    /// Photos of a test: what was asked for, and what happens then.
+    private final class Photos: PhotoFiles {
+        struct State {
+            var imported: [(folder: String, keepsOriginals: Bool)] = []
+            var exported: [String] = []
+            var onPicture: @Sendable (String) async throws -> PixelPicture = { _ in MomentsModelTests.dot }
+            var onImport: @Sendable () async throws -> Void = {}
+        }
+        let state = Mutex(State())
+
+        func picture(of photo: PhotoReport) async throws -> PixelPicture {
+            try await state.withLock(\.onPicture)(photo.id)
+        }
+
+        func thumbnail(of photo: PhotoReport) async throws -> PixelPicture { MomentsModelTests.dot }
+
+        func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws {}
+
+        func importFolder(
+            _ folder: String, to vault: String, keepsOriginals: Bool, progress: @escaping ProgressHandler
+        ) async throws -> PhotoImportOutcome {
+            let body = state.withLock { state in
+                state.imported.append((folder, keepsOriginals))
+                return state.onImport
+            }
+            progress(0.5)
+            try await body()
+            return PhotoImportOutcome(summary: "Imported 2 photos as 1 moment.", skipped: ["a.jpg is truncated."])
+        }
+
+        func export(to folder: String, progress: @escaping ProgressHandler) async throws -> String {
+            state.withLock { $0.exported.append(folder) }
+            return "Wrote 1 moment."
+        }
+    }
+
+    private nonisolated static let dot = PixelPicture(width: 1, height: 1, rgb: [7, 7, 7])
+
+    private let control = FakeControl()
+    private let context: DesktopContext
+    private let vault: VaultModel
+    private let files = Photos()
+    private let model: MomentsModel
+
+    private nonisolated static func moment(_ id: String, photos: Int = 0) -> MomentReport {
+        MomentReport(
+            id: id, revision: 1, title: "", date: 1_715_963_405, offset: 120, mood: "joy",
+            place: MomentPlace(name: "Lisbon"),
+            photos: (0..<photos).map { .init(id: "\(id)-\($0)", width: 4, height: 3) }, favourite: false, created: 0,
+            modified: 0, removed: nil)
+    }
+
+    init() {
+        context = makeContext(control)
+        vault = VaultModel(context)
+        model = MomentsModel(context, vault, files)
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.openVault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.closeVault) { _ in VaultStatus(vault: "v", isOpen: false) }
+        control.on(\.listMoments) { _ in
+            MomentList(moments: (0..<230).map { Self.moment("m\($0)") }, unreadable: 1)
+        }
+        control.on(\.readMoment) { _ in MomentContent(moment: Self.moment("m0", photos: 2), words: "Sun.") }
+        control.on(\.readPhoto) { request in
+            let size = PhotoSize(type: "image/jpeg", size: 1, key: Data(count: 32), blob: "b")
+            return PhotoReport(
+                id: try #require(request.parameter), vault: "v", width: 4, height: 3, taken: nil, original: size,
+                medium: nil, thumbnail: Data([1]))
+        }
+    }
+
+    @Test func aHundredMomentsAreShownAndMoreOnRequest() async {
+        await model.load()
+        #expect(model.moments.count == 100 && model.hasMore && model.unreadable == 1)
+        await model.showMore()
+        await model.showMore()
+        #expect(model.moments.count == 230 && !model.hasMore)
+        #expect(model.moments[0].heading == "2024-05-17")
+        #expect(model.moments[0].facts == "2024-05-17 18:30 · joy · Lisbon")
+    }
+
+    @Test func eachMomentHasTheThumbnailOfItsFirstPhoto() async {
+        control.on(\.listMoments) { _ in
+            MomentList(moments: [Self.moment("m0", photos: 2), Self.moment("m1")], unreadable: 0)
+        }
+        await model.load()
+        await eventually("it is there") { model.thumbnails == ["m0": Self.dot] }
+        await vault.refresh()
+        await vault.lock()
+        #expect(model.thumbnails.isEmpty)
+    }
+
+    @Test func photosAreShownOneAfterAnotherAndOneThatFailsIsNamed() async {
+        files.state.withLock {
+            $0.onPicture = { id in
+                if id == "m0-1" { throw ControlError(.notReadable, "It is damaged.") }
+                return Self.dot
+            }
+        }
+        await model.open("m0")
+        #expect(model.shown?.words == "Sun." && model.photos.count == 2)
+        await eventually("both are there") { model.photos.allSatisfy { $0.picture != nil || !$0.problem.isEmpty } }
+        #expect(model.photos[0].picture == Self.dot)
+        #expect(model.photos[1].problem == "The photo can't be shown. It is damaged.")
+    }
+
+    @Test func nothingOfAMomentRemainsAfterTheVaultIsLocked() async {
+        await vault.refresh()
+        await model.load()
+        await model.open("m0")
+        await vault.lock()
+        #expect(model.moments.isEmpty && model.shown == nil && model.photos.isEmpty)
+    }
+
+    @Test func aPhotoThatArrivesAfterItsMomentWasClosedIsNotKept() async {
+        let (arrival, arrive) = AsyncStream.makeStream(of: Void.self)
+        files.state.withLock {
+            $0.onPicture = { _ in
+                for await _ in arrival { break }
+                return Self.dot
+            }
+        }
+        await model.open("m0")
+        model.close()
+        arrive.finish()
+        await model.open("m1")
+        model.close()
+        #expect(model.photos.isEmpty && model.shown == nil)
+    }
+
+    @Test func anImportReportsWhatItSkipped() async {
+        await model.importFolder("/home/a/old", keepsOriginals: true)
+        #expect(files.state.withLock { $0.imported.map(\.folder) } == ["/home/a/old"])
+        #expect(files.state.withLock { $0.imported.allSatisfy(\.keepsOriginals) })
+        #expect(model.outcome == ["Imported 2 photos as 1 moment.", "a.jpg is truncated."] && model.work == nil)
+    }
+
+    @Test func anImportIsCancelledAndAnotherOneRefusedMeanwhile() async {
+        files.state.withLock { $0.onImport = { try await Task.sleep(for: .seconds(600)) } }
+        async let first: Void = model.importFolder("/home/a/old", keepsOriginals: false)
+        await eventually("it runs") { model.work?.part == 0.5 }
+        await model.importFolder("/home/a/other", keepsOriginals: false)
+        #expect(context.announcement == "Importing photos runs. Wait for it.")
+        model.cancel()
+        await first
+        #expect(model.work == nil && files.state.withLock { $0.imported.count } == 1)
+    }
+
+    @Test func anExportAsksForThePasscodeAlthoughTheVaultIsOpen() async throws {
+        await vault.refresh()
+        async let export: Void = model.export(to: "/home/a/album")
+        await answer(context.prompt)
+        await export
+        #expect(files.state.withLock { $0.exported } == ["/home/a/album"])
+        #expect(control.requests(.openVault).count == 1)
+        #expect(model.outcome == ["Wrote 1 moment."])
+    }
+}
