@@ -10,8 +10,16 @@ import tempfile
 
 import pages
 from authenticator import virtual_authenticator
+from storage import STRETCH_LITTLE
 
 FOLDER = pages.ROOT / "Tests/JavaScript"
+# Modules, and a test of one, that test the derivation of keys from PINs, the sealed formats or the whole companion.
+REAL_COST = {"vectors", "published-vectors", "sealing", "unlock", "scenario", "decoy.bothPINsCauseTheSameWork"}
+
+
+def has_real_cost(module, name):
+    """Whether the test stretches a PIN with every round; others do with one."""
+    return not REAL_COST.isdisjoint([module, f"{module}.{name}"])
 
 
 def names(module):
@@ -98,13 +106,17 @@ class Page:
             ("verified", verified),
         ):
             self.page.expose_function(name, function)
+        self.page.add_init_script(f"({STRETCH_LITTLE})();")
         self.page.goto(address + "/tests.html")
 
     def run(self, name, arg=None):
         """Also fails if the page reports an error or its content security policy blocks something."""
         failure = self.page.evaluate(
-            """async ([module, name, arg]) => (await import("/tests/harness.js")).run(module, name, arg)""",
-            [self.module, name, arg or {}],
+            """async ([module, name, arg, hasRealCost]) => {
+                window.hasRealCost = hasRealCost;
+                return (await import("/tests/harness.js")).run(module, name, arg);
+            }""",
+            [self.module, name, arg or {}, has_real_cost(self.module, name)],
         )
         noise, self.noise = self.noise, []
         assert failure is None, failure

@@ -14,11 +14,15 @@ import time
 from selenium.webdriver import WebKitGTK, WebKitGTKOptions
 from selenium.webdriver.webkitgtk.service import Service
 
+import javascript
+from storage import STRETCH_LITTLE
+
 BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
 
 # Calls of the tests on `window` are queued until this program has processed them: WebDriver has no callbacks.
 START = """
-const [module, name, arg, functions] = arguments;
+const [module, name, arg, functions, hasRealCost] = arguments;
+window.hasRealCost = hasRealCost;
 window.calls = [];
 window.pendingCalls = new Map();
 const ask = (name) => (...words) => new Promise((resolve, reject) => {
@@ -88,7 +92,9 @@ def started(display):
 
 def run(browser, module, name, functions, arg=None):
     """Runs one test of Tests/JavaScript in the open page; `functions`: what it may call, by name."""
-    browser.execute_script(START, module, name, arg or {}, list(functions))
+    browser.execute_script(f"({STRETCH_LITTLE})();")
+    has_real_cost = javascript.has_real_cost(module, name)
+    browser.execute_script(START, module, name, arg or {}, list(functions), has_real_cost)
     while True:
         state = browser.execute_script(NEXT)
         if call := state["call"]:
