@@ -13,8 +13,9 @@ from phone import PIN
 from relay import Relay
 from waiting import eventually
 
-MODULES = """vectors recovery-sheet founding published-vectors moment-vectors sealing untrusted-hub revoked moments
-    audit decoy decoy-changes""".split()
+# These share a browser, which takes longer to start than their tests.
+FORMATS = "vectors recovery-sheet founding published-vectors moment-vectors sealing".split()
+MODULES = [*FORMATS, *"untrusted-hub revoked moments audit decoy decoy-changes".split()]
 CLICK = """
 const [role, name] = arguments;
 const found = [...document.querySelectorAll(role)].find((one) =>
@@ -62,14 +63,16 @@ def browsers_by_module(display):
                 browser.get(address + "/tests.html")
                 yield browser
 
-        with contextlib.closing(javascript.SharedByModule(browser)) as shared:
+        with contextlib.closing(javascript.SharedByModule(browser, FORMATS)) as shared:
             yield shared
 
 
 @pytest.mark.parametrize(
     "module, name",
     [
-        pytest.param(module, name, marks=pytest.mark.xdist_group(f"webkit-{module}"))
+        pytest.param(
+            module, name, marks=pytest.mark.xdist_group(f"webkit-{'formats' if module in FORMATS else module}")
+        )
         for module in MODULES
         for name in javascript.names(module)
     ],

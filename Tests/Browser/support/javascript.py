@@ -31,19 +31,21 @@ def names(module):
 
 class SharedByModule:
     """Something that the tests of a module share, for instance a page: `create` makes it as a context manager for the
-    first test, and the last one closes it. Left open, its companions would use the processor during all later tests."""
+    first test, and the last one closes it. Left open, its companions would use the processor during all later tests.
+    `together`: modules without companions, in the order of their tests, which share one."""
 
-    def __init__(self, create):
-        self.create, self.open = create, {}
+    def __init__(self, create, together=()):
+        self.create, self.together, self.open = create, together, {}
 
     @contextlib.contextmanager
     def use(self, module, name):
-        if module not in self.open:
+        first, last = (self.together[0], self.together[-1]) if module in self.together else (module, module)
+        if first not in self.open:
             stack = contextlib.ExitStack()
-            self.open[module] = stack, stack.enter_context(self.create(module))
-        yield self.open[module][1]
-        if name == names(module)[-1]:
-            self.open.pop(module)[0].close()
+            self.open[first] = stack, stack.enter_context(self.create(first))
+        yield self.open[first][1]
+        if module == last and name == names(last)[-1]:
+            self.open.pop(first)[0].close()
 
     def close(self):
         """Closes what remains open if only some of a module's tests ran."""
