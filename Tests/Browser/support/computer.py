@@ -1,11 +1,13 @@
 """A real hub and a real AppLocker with their own state."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 
 import pages
@@ -99,10 +101,31 @@ class Computer:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        eventually(lambda: "gate_away" not in (self.run("status", "--json") or "gate_away"))
+        eventually(self.accepts, "the control socket accepts connections")
+        eventually(lambda: self.asked("/v1/status")["protection"] != "gate_away", "the gate is connected")
+
+    def accepts(self):
+        """Whether the control socket accepts connections."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            return connection.connect_ex(self.environment["APPLOCKER_SOCKET"]) == 0
+
+    def asked(self, route):
+        """What the control socket responds to GET. For a condition that is asked about again and again: a debug build
+        of the command takes a fifth of a second to start."""
+        if not self.applocker:
+            self.turn_on()
+        connection = http.client.HTTPConnection("applocker")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        with contextlib.closing(connection):
+            connection.sock.connect(self.environment["APPLOCKER_SOCKET"])
+            connection.request("GET", route)
+            response = connection.getresponse()
+            content = response.read()
+            assert response.status == 200, content
+            return json.loads(content)
 
     def is_connected(self):
-        return json.loads(self.run("hub", "status", "--json"))["connected"]
+        return self.asked("/v1/hub")["connected"]
 
     def join(self, other):
         letting = other.start(
@@ -190,7 +213,7 @@ class Computer:
 
     def sent(self):
         """Waits until the hub has every change of this computer."""
-        eventually_equals(lambda: json.loads(self.run("hub", "status", "--json"))["waiting"], 0)
+        eventually_equals(lambda: self.asked("/v1/hub")["waiting"], 0)
 
     def run_command(self, words):
         """Runs a command for a test module in a page."""
