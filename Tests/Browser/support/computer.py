@@ -227,7 +227,8 @@ class Computer:
             case ["show", title]:
                 return json.dumps(self.note(title))
             case ["edit", title, text]:
-                return self.edit_note(title, text)
+                self.edit_note(title, text)
+                return self.sent()
             case ["stop-hub"]:
                 return self.stop_hub()
             case ["start-hub"]:
