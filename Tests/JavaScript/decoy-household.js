@@ -16,9 +16,42 @@ const statusOf = (household) => ({
 export async function paired() {
     const household = await MomentHub.make();
     const { companion, name } = await pairedCompanion(household, { pin: real });
+    const background = watched(companion);
     household.store(await household.sealed("status", household.computer.id, statusOf(household)));
     await eventually(async () => (await companion.household.computers()).length === 1, "the computer");
-    return { household, companion, name };
+    return { household, companion, name, background };
+}
+
+/**
+ * What the companion does without being waited for: an unlock is logged, and changes are sent.
+ * @returns {Set<Promise<unknown>>} those that run
+ */
+function watched(companion) {
+    const running = new Set();
+    for (const [object, name] of [[companion.audit, "unlocked"], [companion.administration, "publishOwnName"],
+        [companion.syncLoop, "send"], [companion.syncLoop, "sync"]]) {
+        const method = object[name];
+        object[name] = (...args) => {
+            const result = method.apply(object, args);
+            const ended = result.catch(() => {}).then(() => running.delete(ended));
+            running.add(ended);
+            return result;
+        };
+    }
+    return running;
+}
+
+/** Waits until everything that the companion began has ended, and the stream has returned what was sent. */
+export async function settled({ companion, household, background }) {
+    await eventually(() => companion.syncLoop.connection === "live", "live");
+    await eventually(async () => {
+        await Promise.all(background);
+        const { store } = companion.device;
+        if ((await store.waiting()).length > 0) return false;
+        if (household.streams.length > 0
+            && await store.sequence("cursor") !== household.records.at(-1).sequence) return false;
+        return background.size === 0;
+    }, "everything has ended");
 }
 
 export async function withDecoy() {

@@ -3,7 +3,7 @@ import { Companion } from "/session/companion.js";
 import { randomBytes } from "/crypto/bytes.js";
 import { ringKind } from "/crypto/ring.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
-import { decoy, paired, real, reopened, sent, titles, withDecoy } from "./decoy-household.js";
+import { decoy, paired, real, reopened, sent, settled, titles, withDecoy } from "./decoy-household.js";
 import { refusing } from "./fake-household.js";
 
 /** Counts the page's calls of WebCrypto. */
@@ -56,18 +56,6 @@ async function everything(name, isLeftOut = () => false) {
     }
     database.close();
     return found;
-}
-
-/** Waits until the database no longer changes: its sizes are the same twice, a second apart. */
-async function isSettled({ companion, name }) {
-    await eventually(() => companion.syncLoop.connection === "live", "live");
-    await sent(companion);
-    let [before, now] = ["", ""];
-    do {
-        before = now;
-        await new Promise((resolve) => setTimeout(resolve, 1000));
-        now = JSON.stringify(await everything(name));
-    } while (now !== before);
 }
 
 export const tests = {
@@ -129,14 +117,15 @@ export const tests = {
     },
 
     async bothPINsCauseTheSameWork() {
-        const { companion } = await withDecoy();
+        const all = await withDecoy();
+        const { companion } = all;
         await companion.setPIN(real);
+        await settled(all);
         const work = {};
         const times = { [real]: [], [decoy]: [] };
         for (let round = 0; round < 9; round += 1) {
             for (const pin of round % 2 ? [real, decoy] : [decoy, real]) {
                 companion.lock();
-                await new Promise((resolve) => setTimeout(resolve, 50));
                 const { counts, stop } = counting();
                 const start = performance.now();
                 const { unlockWithPIN } = await import("/household/unlock.js");
@@ -160,7 +149,8 @@ export const tests = {
     },
 
     async bothPINsSendTheSameRequests() {
-        const { companion, household } = await withDecoy();
+        const all = await withDecoy();
+        const { companion, household } = all;
         const { defaultResponse } = household;
         household.defaultResponse = async (route, ...args) =>
             (route === "POST /v1/push/messages"
@@ -168,17 +158,17 @@ export const tests = {
                 : defaultResponse.call(household, route, ...args));
         // Other devices are notified of both.
         await companion.audit.setAlerts(["unlocked"]);
+        await settled(all);
         const sentRequests = {};
         for (const pin of [real, decoy, real, decoy]) {
             companion.lock();
-            await new Promise((resolve) => setTimeout(resolve, 300));
             household.requests = [];
             await companion.unlockWithPIN(pin);
             // The last request of an unlock; later ones are not part of it.
             await eventually(() => household.requests.some(({ route }) => route === "POST /v1/push/messages"),
                 "a push is sent");
             await companion.confirmWithPIN(pin);
-            await new Promise((resolve) => setTimeout(resolve, 600));
+            await settled(all);
             const requests = household.requests.map(({ route, size }) => [route, size]);
             sentRequests[pin] ??= requests;
             equal(requests, sentRequests[pin], "requests of each unlock");
@@ -214,10 +204,11 @@ export const tests = {
     async storageLooksTheSameWithAndWithoutADecoy() {
         const found = [];
         for (const pin of [null, real, decoy]) {
-            const { companion, name } = await paired();
+            const all = await paired();
+            const { companion, name } = all;
             if (pin) await companion.decoy.set(decoy);
             await reopened(companion, pin ?? real);
-            await isSettled({ companion, name });
+            await settled(all);
             companion.close();
             found.push(await everything(name));
         }
@@ -233,7 +224,8 @@ export const tests = {
     async aCopyOfTheStorageRevealsADecoyOnlyByAnotherVaultsIDs() {
         const [vaults, rest] = [[], []];
         for (const isBehindADecoy of [false, true]) {
-            const { companion, household, name } = await (isBehindADecoy ? withDecoy() : paired());
+            const all = await (isBehindADecoy ? withDecoy() : paired());
+            const { companion, household, name } = all;
             // The stream does not return what is written: stream and response race, and storage shows which one won.
             household.streams = [];
             for (const pin of isBehindADecoy ? [real, decoy] : [real]) {
@@ -241,7 +233,7 @@ export const tests = {
                 await companion.notes.save(null, { title: "a note", body: "" });
                 await companion.moments.save(null, { title: "a moment", words: "", date: 1 });
             }
-            await isSettled({ companion, name });
+            await settled(all);
             const { store, keys } = companion.device;
             const known = [household.id, ...keys.ring.entries.map(({ vault }) => vault)];
             const isForeign = (value) => value.record !== undefined && !known.includes(value.record.vault);

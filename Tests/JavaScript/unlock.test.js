@@ -152,8 +152,15 @@ export const tests = {
         const { companion, name } = await paired();
         const other = await Companion.open({ name });
         await other.unlockWithPIN(pin);
+        // The tabs receive messages in order: one that locks would be received before this one.
+        const received = new Promise((resolve) => {
+            other.addEventListener("changed", ({ detail }) => {
+                if (detail.includes("notes/marker")) resolve(null);
+            });
+        });
         companion.lockTab();
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        companion.device.tabs.post({ kind: "changed", keys: ["notes/marker"] });
+        await received;
         equal([companion.state, other.state], ["locked", "unlocked"], "states of both tabs");
         other.lock();
         companion.close();
