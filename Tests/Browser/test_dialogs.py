@@ -72,8 +72,11 @@ def test_addresses_after_a_closed_sheet_are_each_shown_once(phone):
     """However late the browser carries out what the page asks of its history."""
     page = durations(phone)
     page.evaluate("""() => {
-        const go = History.prototype.go;
-        History.prototype.go = function (delta) { setTimeout(() => go.call(this, delta), 1500); };
+        window.late = [];
+        for (const name of ["go", "back"]) {
+            const move = History.prototype[name];
+            History.prototype[name] = function (...delta) { late.push(() => move.apply(this, delta)); };
+        }
         window.addresses = [];
         window.addEventListener("hashchange", () => addresses.push(location.hash));
         const dialog = document.querySelector("dialog");
@@ -82,8 +85,13 @@ def test_addresses_after_a_closed_sheet_are_each_shown_once(phone):
     }""")
     at(page, "Home")
     phone.go("alerts", "Alerts")
-    # Longer than the page's history takes here.
-    page.wait_for_timeout(2000)
+    page.evaluate("""async () => {
+        while (late.length > 0) {
+            const moved = new Promise((done) => window.addEventListener("popstate", done, { once: true }));
+            late.shift()();
+            await moved;
+        }
+    }""")
     assert page.evaluate("addresses") == ["#/home", "#/alerts"]
     at(page, "Alerts")
 

@@ -136,7 +136,8 @@ class Phone:
 
     def inside(self, body, arg=None, pin=PIN):
         """Runs `body` as a function in the page, with `arg` and a second companion on the same stored data, unlocked:
-        `companion`. Its changes are sent to the hub before this returns, if the hub is reachable."""
+        `companion`. Its changes are sent to the hub before this returns; it fails if they aren't within half a minute.
+        """
         return self.page.evaluate(
             """async ([pin, arg]) => {
             const { Companion } = await import("/session/companion.js");
@@ -144,10 +145,12 @@ class Phone:
             await companion.unlockWithPIN(pin);
             try {
                 const result = await (async () => { BODY })();
-                for (let round = 0; round < 300 && (await companion.report()).waiting > 0; round += 1) {
+                for (let round = 0; ; round += 1) {
+                    const { waiting } = await companion.report();
+                    if (waiting === 0) return result;
+                    if (round === 3000) throw new Error(`${waiting} changes were not sent to the hub.`);
                     await new Promise((done) => setTimeout(done, 10));
                 }
-                return result;
             } finally {
                 companion.close();
             }
