@@ -2,6 +2,7 @@
 
 import pytest
 
+from note_steps import AUTOSAVE
 from overview_steps import make
 from waiting import eventually
 
@@ -35,6 +36,7 @@ def heap_holds(session, text):
     return text in "".join(parts)
 
 
+@pytest.mark.clock
 def test_nothing_is_reachable_after_locking(phone):
     page = phone.page
     phone.go("notes", "Notes")
@@ -42,6 +44,7 @@ def test_nothing_is_reachable_after_locking(phone):
     page.get_by_role("button", name="Write a note").click()
     page.get_by_label("Title").fill("Safe")
     page.get_by_label("Text").fill(MARKER)
+    page.clock.fast_forward(AUTOSAVE)
     page.get_by_text("Saved", exact=True).wait_for()
     session = phone.context.new_cdp_session(page)
     session.send("HeapProfiler.enable")

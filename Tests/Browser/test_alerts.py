@@ -2,6 +2,9 @@
 
 import time
 
+import pytest
+
+import clock
 import pages
 from overview_steps import command_succeeds, fail_passcode, keep_alerts, lift, make, start_diary, touch, wheel
 from waiting import eventually, eventually_equals
@@ -115,18 +118,21 @@ def test_alerts_vibrate_while_the_app_is_open_if_that_is_chosen(phone, computer)
     eventually_equals(lambda: page.evaluate("() => felt"), [[120, 80, 120]], "it vibrates")
 
 
+@pytest.mark.clock
 def test_a_deleted_alert_is_restored_by_undo(phone):
     page = phone.page
     rows = shown(phone, "repeated", 5).filter(has_text="Repeater")
     assert rows.count() == 2
-    rows.first.get_by_role("button", name="Delete alert").focus()
-    page.keyboard.press("Enter")
-    page.get_by_text("Alert deleted.").wait_for()
-    eventually_equals(rows.count, 1)
-    eventually(
-        lambda: page.evaluate("() => document.activeElement.classList.contains('alert-main')"), "the focus is kept"
-    )
-    page.get_by_role("button", name="Undo").click()
+    with clock.paused(page, ahead=10):
+        rows.first.get_by_role("button", name="Delete alert").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("Alert deleted.").wait_for()
+        eventually_equals(rows.count, 1)
+        eventually(
+            lambda: page.evaluate("() => document.activeElement.classList.contains('alert-main')"),
+            "the focus is kept",
+        )
+        page.get_by_role("button", name="Undo").click()
     eventually_equals(rows.count, 2)
 
 
@@ -161,6 +167,7 @@ def test_pulling_down_refreshes(phone):
         page.get_by_role("button", name="Refresh").click()
 
 
+@pytest.mark.clock
 def test_clearing_all_alerts_asks_for_confirmation_and_can_be_undone(phone):
     page = phone.page
     rows = shown(phone, "alerts", 6)
@@ -172,10 +179,10 @@ def test_clearing_all_alerts_asks_for_confirmation_and_can_be_undone(phone):
     page.get_by_role("button", name="Cancel").click()
     assert rows.count() == count
     page.get_by_role("button", name="Clear all alerts").click()
-    page.get_by_role("button", name="Clear all", exact=True).click()
-    page.get_by_text("No alerts", exact=True).wait_for()
-    # Undo is offered for six seconds, so slow checks run without it.
-    page.get_by_role("button", name="Undo").click()
+    with clock.paused(page, ahead=10):
+        page.get_by_role("button", name="Clear all", exact=True).click()
+        page.get_by_text("No alerts", exact=True).wait_for()
+        page.get_by_role("button", name="Undo").click()
     eventually_equals(rows.count, count)
     page.get_by_role("button", name="Clear all alerts").click()
     page.get_by_role("button", name="Clear all", exact=True).click()

@@ -2,7 +2,10 @@
 
 import json
 
-from note_steps import opened, save_notes, take_photos
+import pytest
+
+import clock
+from note_steps import AUTOSAVE, opened, save_notes, take_photos
 from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
 
@@ -33,6 +36,7 @@ def test_notes_require_the_pin_again_in_each_session(phone):
     page.get_by_text("No notes yet").wait_for()
 
 
+@pytest.mark.clock
 def test_a_note_is_written_stored_and_found(phone, computer):
     computer.open_vault()
     page = opened(phone)
@@ -40,6 +44,7 @@ def test_a_note_is_written_stored_and_found(phone, computer):
     page.get_by_label("Title").fill("Safe")
     page.get_by_label("Title").press("Enter")
     page.keyboard.type("12-34-56\nin the cellar")
+    page.clock.fast_forward(AUTOSAVE)
     page.get_by_text("Saved", exact=True).wait_for()
     assert computer.note("Safe")["body"] == "12-34-56\nin the cellar"
     phone.picture("note")
@@ -47,10 +52,11 @@ def test_a_note_is_written_stored_and_found(phone, computer):
     page.get_by_role("button", name="Back").click()
     page.get_by_role("link", name="Safe").wait_for()
     page.get_by_role("button", name="New note").click()
-    page.get_by_label("Title").fill("Groceries")
     # The note is left before the autosave.
-    page.get_by_role("button", name="Back").click()
-    page.get_by_role("link", name="Groceries").wait_for()
+    with clock.paused(page, ahead=10):
+        page.get_by_label("Title").fill("Groceries")
+        page.get_by_role("button", name="Back").click()
+        page.get_by_role("link", name="Groceries").wait_for()
     eventually(lambda: computer.note("Groceries"))
     phone.picture("notes")
     phone.check()
@@ -62,17 +68,19 @@ def test_a_note_is_written_stored_and_found(phone, computer):
     phone.check()
 
 
+@pytest.mark.clock
 def test_a_deleted_note_is_restored(phone, computer):
     computer.open_vault()
     save_notes(phone, Safe="12-34-56", Groceries="milk")
     eventually(lambda: computer.note("Groceries"))
     page = opened(phone)
     page.get_by_role("link", name="Groceries").click()
-    page.get_by_role("button", name="Delete this note").click()
-    page.get_by_role("link", name="Safe").wait_for()
-    assert page.get_by_role("link", name="Groceries").count() == 0
-    eventually(lambda: computer.note("Groceries") is None)
-    page.get_by_role("button", name="Undo").click()
+    with clock.paused(page, ahead=10):
+        page.get_by_role("button", name="Delete this note").click()
+        page.get_by_role("link", name="Safe").wait_for()
+        assert page.get_by_role("link", name="Groceries").count() == 0
+        eventually(lambda: computer.note("Groceries") is None)
+        page.get_by_role("button", name="Undo").click()
     page.get_by_role("link", name="Groceries").wait_for()
     eventually(lambda: computer.note("Groceries"))
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+import clock
 from moment_steps import opened
 from vault_steps import share
 from waiting import eventually, eventually_equals
@@ -35,6 +36,7 @@ FORGE = """async (bodies) => {
 }"""
 
 
+@pytest.mark.clock
 @pytest.mark.computer_is_off
 def test_a_date_is_added_changed_removed_and_restored(phone):
     page = opened(phone, "moments", "Everline")
@@ -66,9 +68,10 @@ def test_a_date_is_added_changed_removed_and_restored(phone):
     phone.becomes("dark")
     phone.picture("dates-list")
     row.click()
-    page.get_by_role("button", name="Remove this date").click()
-    row.wait_for(state="detached")
-    page.get_by_role("button", name="Undo").click()
+    with clock.paused(page, ahead=10):
+        page.get_by_role("button", name="Remove this date").click()
+        row.wait_for(state="detached")
+        page.get_by_role("button", name="Undo").click()
     row.wait_for()
 
 

@@ -2,6 +2,9 @@
 
 from waiting import eventually_equals
 
+# A note is saved so many milliseconds after the last key.
+AUTOSAVE = 1_000
+
 # Writes so many notes to the store as if the hub had sent them.
 MANY = """
     const { device } = companion;
