@@ -15,6 +15,7 @@ from playwright.sync_api import Error
 
 import pages
 import raw_chromium
+import requirements
 import storage
 from computer import Household
 from founding_steps import PhoneHub
@@ -33,6 +34,12 @@ ENVIRONMENT = {**os.environ, "FONTCONFIG_FILE": str(pathlib.Path(__file__).paren
 
 def pytest_addoption(parser):
     parser.addoption("--programs", default=str(pages.ROOT / ".build/debug"), help="the folder of the built programs")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("root") and not requirements.has_root(item.nodeid):
+        pytest.skip("needs root")
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ def shown(phone, kind, count):
     return phone.page.locator(".alert")
 
 
+@pytest.mark.root
 def test_alerts_are_grouped_by_day_and_update_live(phone, computer):
     page = phone.page
     process = start_diary(computer)

@@ -17,6 +17,7 @@ def focused(page):
     return page.evaluate(FOCUSED)
 
 
+@pytest.mark.root
 @pytest.mark.clock
 @pytest.mark.parametrize("answer", ["Approve", "Deny"])
 def test_the_focus_goes_to_the_result_of_a_launch(phone, computer, answer):

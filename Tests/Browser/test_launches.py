@@ -9,6 +9,7 @@ from phone import PIN, Phone
 from waiting import eventually, eventually_equals
 
 
+@pytest.mark.root
 @pytest.mark.clock
 def test_a_held_launch_continues_after_approve(phone, computer):
     page = phone.page
@@ -28,6 +29,7 @@ def test_a_held_launch_continues_after_approve(phone, computer):
     card.wait_for(state="detached")
 
 
+@pytest.mark.root
 def test_a_denied_launch_ends(phone, computer):
     process = start_diary(computer)
     card = phone.page.locator(".launch")
@@ -59,6 +61,7 @@ def test_a_card_has_two_equal_buttons_its_time_and_its_path_behind_details(phone
     page.locator("dialog").get_by_role("button", name="This launch only").wait_for()
 
 
+@pytest.mark.root
 def test_a_launch_is_answered_from_a_phone_that_was_just_paired(new_context, computer):
     """The phone is paired by link, locks an app, and shows the prompt when it is started; after Approve the same
     process continues."""
@@ -92,6 +95,7 @@ def waiting_launch(phone, computer):
     return process, phone.page.locator(".launch").get_attribute("data-key")
 
 
+@pytest.mark.root
 @pytest.mark.clock
 def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer):
     page = phone.page
@@ -130,6 +134,7 @@ def test_a_notification_opens_its_launch_and_only_a_tap_answers(phone, computer)
     page.get_by_text("Launch not found").wait_for()
 
 
+@pytest.mark.root
 def test_denying_from_a_notification_requires_a_tap(phone, computer):
     page = phone.page
     process, launch = waiting_launch(phone, computer)
@@ -164,6 +169,7 @@ def tab_to(page, name):
     raise AssertionError(f"Tab never reaches {name}: {passed}")
 
 
+@pytest.mark.root
 def test_a_launch_is_answered_by_keyboard_alone(phone, computer):
     page = phone.page
     for screen in ("Alerts", "Settings", "Home"):
