@@ -80,6 +80,7 @@ def test_an_app_is_shown_with_its_own_icon(phone, computer):
 
 
 @pytest.mark.clock
+@pytest.mark.computer_is_off
 def test_a_menu_of_an_app_opens_by_a_button_and_by_a_long_press(phone):
     page = phone.page
     phone.go("apps", "Apps")

@@ -1,9 +1,13 @@
 """Sheets and viewers: closed by Back and by a swipe, and kept when the page becomes wider."""
 
+import pytest
+
 from note_steps import take_photos
 from overview_steps import lift, touch
 from phone import DESKTOP
 from waiting import eventually_equals
+
+pytestmark = pytest.mark.computer_is_off
 
 DIALOGS = "() => document.querySelectorAll('dialog[open]').length"
 
@@ -96,7 +100,8 @@ def test_addresses_after_a_closed_sheet_are_each_shown_once(phone):
     at(page, "Alerts")
 
 
-def test_back_closes_what_is_on_top_of_a_viewer_first(phone):
+def test_back_closes_what_is_on_top_of_a_viewer_first(phone, computer):
+    computer.turn_on()
     take_photos(phone, 1)
     phone.go("photos", "Intruder photos")
     page = phone.page
@@ -174,7 +179,8 @@ def test_scrolling_a_sheet_does_not_close_it(phone):
     at(page, "Apps", 1)
 
 
-def test_a_menu_stays_when_the_page_becomes_wide(phone):
+def test_a_menu_stays_when_the_page_becomes_wide(phone, computer):
+    computer.turn_on()
     page = durations(phone)
     page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
     page.wait_for_function("() => matchMedia('(min-width: 68rem)').matches")

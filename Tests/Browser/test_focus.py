@@ -49,6 +49,7 @@ def test_the_focus_goes_to_the_neighbour_of_a_deleted_alert(phone):
     eventually_equals(lambda: focused(page).startswith(following), True, "the next alert has the focus")
 
 
+@pytest.mark.computer_is_off
 def test_the_focus_stays_on_home_when_a_question_is_answered(phone):
     page = phone.page
     page.get_by_role("button", name="I have a sheet").focus()

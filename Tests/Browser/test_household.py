@@ -155,6 +155,7 @@ def test_removing_the_device_ends_its_notifications(phone):
 
 
 @pytest.mark.service_worker
+@pytest.mark.computer_is_off
 def test_the_version_has_the_hash_of_its_files(phone):
     page = page_of(phone, "about", "Version and update")
     page.get_by_text("Works offline").wait_for()

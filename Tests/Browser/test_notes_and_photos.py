@@ -10,6 +10,7 @@ from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
 
 
+@pytest.mark.computer_is_off
 def test_notes_require_the_pin_again_in_each_session(phone):
     page = phone.page
     phone.go("notes")

@@ -48,6 +48,7 @@ def test_every_settings_page_opens_and_is_accessible(phone):
         page.get_by_role("heading", name="Settings", level=1).wait_for()
 
 
+@pytest.mark.computer_is_off
 def test_changing_the_pin_requires_the_old_one(phone):
     page = page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Change the PIN").click()
@@ -79,6 +80,7 @@ def test_changing_the_pin_requires_the_old_one(phone):
 
 
 @pytest.mark.clock
+@pytest.mark.computer_is_off
 def test_a_visible_companion_that_nobody_touches_locks_after_the_chosen_time(phone):
     page = page_of(phone, "autolock", "Auto-lock")
     group = page.get_by_role("radiogroup", name="Lock when it is idle")
@@ -96,6 +98,7 @@ def test_a_visible_companion_that_nobody_touches_locks_after_the_chosen_time(pho
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
 
 
+@pytest.mark.computer_is_off
 def test_the_auto_lock_time_is_stored_and_applied(phone):
     page = page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 1 minute").is_checked()
@@ -111,12 +114,14 @@ def test_the_auto_lock_time_is_stored_and_applied(phone):
     phone.unlock()
 
 
+@pytest.mark.computer_is_off
 def test_lock_now_locks(phone):
     phone.go("settings", "Settings")
     phone.page.get_by_role("button", name="Lock now").click()
     phone.unlock()
 
 
+@pytest.mark.computer_is_off
 def test_no_longer_requiring_the_pin_for_notes_requires_the_pin(phone):
     page = page_of(phone, *UNLOCK)
     asks = page.get_by_role("switch", name="Require the PIN for notes")
@@ -131,6 +136,7 @@ def test_no_longer_requiring_the_pin_for_notes_requires_the_pin(phone):
     page.get_by_text("No notes yet").wait_for()
 
 
+@pytest.mark.computer_is_off
 def test_the_appearance_is_stored(phone):
     page = page_of(phone, "appearance", "Appearance")
     page.get_by_role("button", name="Dark").click()
