@@ -7,6 +7,7 @@ import pytest
 
 import javascript
 import pages
+from long_form import IS_LONG
 
 MODULES = """vectors published-vectors moment-vectors remark-vectors sealing image-metadata unlock drawers decoy
     decoy-changes untrusted-hub withheld alert-days revoked full-storage moments moment-screens audit moments-speed
@@ -41,4 +42,5 @@ def pages_by_module(browser, address):
 def test_in_chromium(pages_by_module, module, name):
     """The tests of a module share a page and use databases of their own."""
     with pages_by_module.use(module, name) as page:
-        page.run(name, {"seeds": [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]})
+        seeds = [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]
+        page.run(name, {"seeds": seeds, "isLong": IS_LONG})

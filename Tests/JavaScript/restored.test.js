@@ -375,9 +375,9 @@ export const tests = {
         phone.close();
     },
 
-    /** Other seeds: `RESTORE_SEEDS=4,5` before pytest. */
-    async threeDevicesConvergeToTheNewestVersions({ seeds = [] }) {
-        for (const seed of seeds.length > 0 ? seeds : [1, 2, 3]) {
+    /** Other seeds: `RESTORE_SEEDS=4,5` before pytest; three seeds: `APPLOCKER_LONG=1`. */
+    async threeDevicesConvergeToTheNewestVersions({ seeds = [], isLong = false }) {
+        for (const seed of seeds.length > 0 ? seeds : isLong ? [1, 2, 3] : [1]) {
             console.log(`restored.test.js: seed ${seed}`);
             await fiveRestores(seed);
         }
