@@ -1,4 +1,4 @@
-"""Every screen at every size of window and text: nothing overflows, is cut, overlaps or is too small to tap.
+"""Every screen at many sizes of window and text: nothing overflows, is cut, overlaps or is too small to tap.
 
 With APPLOCKER_PICTURES=FOLDER a picture of each screen at each size is kept there."""
 
@@ -12,26 +12,33 @@ from axe_playwright_python.base import AXE_SCRIPT
 import every_screen
 from every_screen import opened
 from founding_steps import founds, new_phone, uses_sheet
+from long_form import IS_LONG
 from moment_steps import settled
 from phone import Phone
 
-# As Scripts/test has it: each shows up to thirty screens at ten sizes.
+# As Scripts/test has it: each shows up to thirty screens at six sizes, and at eleven with APPLOCKER_LONG=1.
 pytestmark = pytest.mark.timeout(300)
 
 PROBE = (pathlib.Path(__file__).parent / "support/layout.js").read_text()
-# Window, text in percent of a browser's default size, and the media features of the round.
+# Window, text in percent of a browser's default size, and the media features of the round: each screen is shown at
+# these.
 SIZES = [
-    (320, 568, 100, {}),
     (320, 568, 200, {}),
-    (393, 852, 130, {"color_scheme": "dark"}),
     (393, 852, 310, {}),
-    (852, 393, 100, {}),
     (852, 393, 200, {}),
     (393, 852, 100, {"forced_colors": "active"}),
-    (1280, 800, 100, {"contrast": "more"}),
     (1280, 800, 200, {}),
+]
+# And at one of these after the other.
+IN_TURN = [
+    (320, 568, 100, {}),
+    (393, 852, 130, {"color_scheme": "dark"}),
+    (852, 393, 100, {}),
+    (1280, 800, 100, {"contrast": "more"}),
     (1920, 1080, 100, {}),
 ]
+# The long form shows each screen at all of them, and at the largest text in the smallest window.
+SMALLEST = (320, 568, 310, {})
 # Screens are opened at this one.
 OPENED_AT = (393, 852, 100, {})
 PLAIN = {"color_scheme": "light", "forced_colors": "none", "contrast": "no-preference"}
@@ -43,17 +50,20 @@ ROOT_SIZE = "(percent) => document.documentElement.style.setProperty('font-size'
 
 class Walk:
     def __init__(self, page):
-        self.page, self.found = page, []
+        self.page, self.found, self.screens = page, [], 0
 
     def resized(self, width, height, percent, media):
+        # The text first: where only it changes, Chromium doesn't always evaluate container queries in rem again.
+        self.page.evaluate(ROOT_SIZE, percent)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.emulate_media(**{**PLAIN, **media})
-        self.page.evaluate(ROOT_SIZE, percent)
         settled(self.page)
 
     def look(self, name):
-        """Looks at what is shown at each size, without loading it again."""
-        for size in SIZES:
+        """Looks at what is shown at several sizes, without loading it again."""
+        others = [*IN_TURN, SMALLEST] if IS_LONG else [IN_TURN[self.screens % len(IN_TURN)]]
+        self.screens += 1
+        for size in [*SIZES, *others]:
             width, height, percent, media = size
             self.resized(*size)
             where = f"{name} at {width}×{height}, {percent} %{''.join(f', {key}' for key in media)}"
@@ -90,7 +100,7 @@ def test_every_route_and_page_of_the_settings_is_walked(phone):
     assert len(pages) > 20, pages
 
 
-def test_the_pagesbefore_unlocking_are_right_at_every_size(new_context, computer):
+def test_the_pages_before_unlocking_are_right_at_every_size(new_context, computer):
     stranger = Phone(new_context, computer)
     walk = Walk(stranger.page)
     for name in every_screen.entry_pages(stranger):
