@@ -5,43 +5,25 @@ import re
 import pytest
 
 import clock
-from disguise_steps import disguised, escapes, harmless, hold, lock, open_with, press, shown, wait_until_handled
+from disguise_steps import (
+    COUNT_PASSKEY_REQUESTS,
+    REMEMBER,
+    disguised,
+    escapes,
+    harmless,
+    hold,
+    lock,
+    open_with,
+    press,
+    shown,
+    tries,
+    wait_until_handled,
+)
 from phone import DESKTOP, PIN, Phone
 from settings_steps import page_of
 from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
-
-# Remembers the page's titles and icons from its start.
-REMEMBER = """() => {
-    window.seen = [];
-    const links = "link[rel~=icon], link[rel=manifest], link[rel=apple-touch-icon]";
-    const look = () => seen.push(document.title, ...[...document.querySelectorAll(links)].map((one) => one.href));
-    const everything = { subtree: true, childList: true, characterData: true, attributes: true };
-    new MutationObserver(look).observe(document, everything);
-    look();
-}"""
-COUNT_PASSKEY_REQUESTS = """() => {
-    window.passkeyRequests = 0;
-    const get = CredentialsContainer.prototype.get;
-    CredentialsContainer.prototype.get = function (...args) {
-        window.passkeyRequests += 1;
-        return get.apply(this, args);
-    };
-}"""
-
-
-def tries(phone):
-    """The numbers of wrong PINs counted by the hub and by this device, which counts last."""
-    return phone.page.evaluate("""async () => {
-        const { Companion } = await import("/session/companion.js");
-        const other = await Companion.open();
-        try {
-            return [(await other.pinState()).failures, (await other.device.store.fact("wrongPINs", [])).length];
-        } finally {
-            other.close();
-        }
-    }""")
 
 
 def test_the_served_page_does_not_contain_the_apps_name(new_context, computer):
@@ -50,13 +32,17 @@ def test_the_served_page_does_not_contain_the_apps_name(new_context, computer):
     text = page.evaluate("async () => (await (await fetch('/', { cache: 'no-store' })).text())")
     assert "<script" in text
     assert not re.search(r"app-?locker|<title|manifest|rel=\"icon|apple-touch-icon", text, re.I), text
-    manifest = page.evaluate("""async () => {
-        const response = await fetch("/calculator.webmanifest");
-        const { files } = await (await fetch("/assets.json")).json();
-        return [response.headers.get("Content-Type"), "calculator.webmanifest" in files, await response.text()];
-    }""")
-    assert manifest[:2] == ["application/manifest+json", True], manifest
-    assert "locker" not in manifest[2].lower() and "shortcuts" not in manifest[2]
+    for name in ("calculator", "notes"):
+        manifest = page.evaluate(
+            """async (file) => {
+            const response = await fetch(`/${file}`);
+            const { files } = await (await fetch("/assets.json")).json();
+            return [response.headers.get("Content-Type"), file in files, await response.text()];
+        }""",
+            f"{name}.webmanifest",
+        )
+        assert manifest[:2] == ["application/manifest+json", True], manifest
+        assert "locker" not in manifest[2].lower() and "shortcuts" not in manifest[2]
 
 
 def test_the_disguise_requires_a_pin_of_digits(phone):

@@ -25,7 +25,7 @@ def size(name):
 
 
 def test_every_icon_has_its_declared_size():
-    for name, prefix in (("app", ""), ("calculator", "calculator-")):
+    for name, prefix in (("app", ""), ("calculator", "calculator-"), ("notes", "notes-")):
         manifest = json.loads((pages.ROOT / f"Web/{name}.webmanifest").read_text())
         for icon in manifest["icons"]:
             width, height = map(int, icon["sizes"].split("x"))
@@ -48,18 +48,19 @@ def loaded(tab):
     )
 
 
-def test_the_disguise_is_a_separate_app(chromium, site):
-    tab = chromium.open(f"{site.address}/?as=calculator")
+@pytest.mark.parametrize("disguise", ["calculator", "notes"])
+def test_the_disguise_is_a_separate_app(chromium, site, disguise):
+    tab = chromium.open(f"{site.address}/?as={disguise}")
     loaded(tab)
     tab.send("Page.enable")
     eventually(
-        lambda: tab.send("Page.getAppManifest")["url"].endswith("/calculator.webmanifest"), "the calculator's manifest"
+        lambda: tab.send("Page.getAppManifest")["url"].endswith(f"/{disguise}.webmanifest"), "the disguise's manifest"
     )
     manifest = tab.send("Page.getAppManifest")
     assert manifest["errors"] == []
     assert tab.send("Page.getInstallabilityErrors")["installabilityErrors"] == []
     # As an app next to AppLocker, not instead of it.
-    assert tab.send("Page.getAppId")["appId"] == f"{site.address}/?as=calculator"
+    assert tab.send("Page.getAppId")["appId"] == f"{site.address}/?as={disguise}"
     assert "locker" not in manifest["data"].lower()
 
 

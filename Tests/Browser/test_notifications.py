@@ -233,10 +233,12 @@ def test_the_badge_counts_pending_launches(phone):
     eventually_equals(lambda: phone.worker.evaluate("() => badges"), [1, 2, 2, 1, 0], "the app's badge")
 
 
-def test_disguised_notifications_are_all_the_same(phone):
-    calculator = {"title": "Calculator", "body": "Open the app to see it.", "actions": []}
+@pytest.mark.parametrize("name", ["Calculator", "Notes"])
+def test_disguised_notifications_are_all_the_same(phone, name):
+    disguise = name.lower()
+    wanted = {"title": name, "body": "Open the app to see it.", "actions": []}
     phone.worker.evaluate(COUNT_BADGES)
-    phone.run("() => companion.device.store.write({ facts: { guise: 'calculator' } })")
+    phone.run(f"() => companion.device.store.write({{ facts: {{ guise: '{disguise}' }} }})")
     try:
         for message in [
             phone.launch(ID),
@@ -246,17 +248,17 @@ def test_disguised_notifications_are_all_the_same(phone):
             "?",
             phone.launch(ID, revision=2, outcome="allowed"),
         ]:
-            shown = phone.push(message, "Calculator")
-            assert [{key: one[key] for key in calculator} for one in shown] == [calculator] * len(shown)
+            shown = phone.push(message, name)
+            assert [{key: one[key] for key in wanted} for one in shown] == [wanted] * len(shown)
             pictures = phone.run("""async () => (await (await navigator.serviceWorker.ready).getNotifications())
                 .flatMap(({ icon, badge }) => [icon, badge].map((one) => new URL(one).pathname))""")
-            assert set(pictures) == {"/icons/calculator-icon-192.png", "/icons/calculator-badge-96.png"}
+            assert set(pictures) == {f"/icons/{disguise}-icon-192.png", f"/icons/{disguise}-badge-96.png"}
             phone.clear()
-        # A badge on a calculator would reveal the disguise.
+        # A badge would reveal the disguise.
         assert set(phone.worker.evaluate("() => badges")) == {0}
         # It opens what it would open without the disguise.
         phone.run("() => { location.hash = ''; }")
-        phone.push(phone.launch(ID), "Calculator")
+        phone.push(phone.launch(ID), name)
         phone.worker.evaluate(CLICK, "")
         eventually_equals(lambda: phone.run("() => location.hash"), f"#/launch/{ID}", "the launch is opened")
     finally:

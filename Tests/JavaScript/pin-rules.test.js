@@ -22,10 +22,12 @@ export const tests = {
         equal(/10 of 100,000 .* 1 in 10,000;/.test(shortPINRisk("73918")), true, "five digits");
     },
 
-    async aCalculatorNeedsSixDigitsOrMore() {
+    async aDisguiseNeedsSixDigitsOrMore() {
         const checked = (pin) => refusal(() => checkPINForIdentity(pin, "calculator"));
         equal([await checked("7391"), await checked("pferde"), await checked("804615")], ["weakPIN", "weakPIN", null],
             "short numbers are calculated every day");
+        equal([await refusal(() => checkPINForIdentity("7391", "notes")), await refusal(() =>
+            checkPINForIdentity("804615", "notes"))], ["weakPIN", null], "short numbers are written every day");
         equal(await refusal(() => checkPINForIdentity("7391", "applocker")), null, "without the disguise");
     },
 };

@@ -55,7 +55,7 @@ export class AppSession {
     /** Shows the page of the state; resolves when it is drawn. Never throws. */
     async show() {
         const { state } = this.#companion;
-        const now = this.isDisguised ? `${state}, disguised` : state;
+        const now = this.isDisguised ? `${state}, ${appIdentity()}` : state;
         if (now === this.#shown && !this.#link) return;
         if (!unpaired.includes(state)) forgetEntryLink();
         if (state === "unlocked") endPanic();

@@ -1,11 +1,11 @@
-// The app's name and icons from outside: AppLocker's or a calculator's. Not secret: read before anything is shown, so
-// that index.html names nothing and nothing flashes.
+// The app's name and icons from outside: AppLocker's, a calculator's or a note pad's. Not secret: read before anything
+// is shown, so that index.html names nothing and nothing flashes.
 import { CompanionError } from "../household/errors.js";
 import { mostDigits, usualLength } from "../household/pin-rules.js";
 import { followPageSettings, isMarkedPaired, pageSetting, setPageSetting } from "../store/page-settings.js";
 import { element } from "./element.js";
 
-/** @typedef {"applocker" | "calculator"} AppIdentity */
+/** @typedef {"applocker" | "calculator" | "notes"} AppIdentity */
 
 /** The stored name of the setting that the service worker reads. */
 const identityFact = "guise";
@@ -27,20 +27,33 @@ const identities = {
         smallIcon: "/icons/calculator-favicon-32.png",
         touchIcon: "/icons/calculator-apple-touch-icon-180.png",
     },
+    notes: {
+        name: "Notes", manifest: "/notes.webmanifest", icon: "/icons/notes.svg",
+        smallIcon: "/icons/notes-favicon-32.png", touchIcon: "/icons/notes-apple-touch-icon-180.png",
+    },
+};
+
+/** @param {string | null} name @returns {AppIdentity} */
+const identityNamed = (name) => (name === "calculator" || name === "notes" ? name : "applocker");
+
+/** Why the PIN must have digits alone, by what it is typed into. */
+const reasons = {
+    calculator: "A calculator has no letters, and short numbers are calculated every day",
+    notes: "Words and short numbers are written in notes every day",
 };
 
 /** @returns {AppIdentity} the person's choice */
-export const chosenIdentity = () => (pageSetting("identity") === "calculator" ? "calculator" : "applocker");
+export const chosenIdentity = () => identityNamed(pageSetting("identity"));
 
 /** @returns {AppIdentity} what is visible now */
 export const appIdentity = () => (pageSetting("panic") ? "calculator" : chosenIdentity());
 
-/** Without a choice, an app that was installed as a calculator starts as one, by its start_url. */
+/** Without a choice, an app that was installed in disguise starts so, by its start_url. */
 export function adoptIdentityFromAddress() {
-    const isAsked = new URLSearchParams(location.search).get("as") === "calculator";
+    const asked = identityNamed(new URLSearchParams(location.search).get("as"));
     // A link must not change the appearance of a paired device.
-    if (isAsked && pageSetting("identity") === null && !isMarkedPaired(database)) {
-        setPageSetting("identity", "calculator");
+    if (asked !== "applocker" && pageSetting("identity") === null && !isMarkedPaired(database)) {
+        setPageSetting("identity", asked);
     }
 }
 
@@ -59,8 +72,7 @@ export function checkPINForIdentity(pin, chosen = chosenIdentity()) {
     if (chosen === "applocker") return;
     if (/^\d+$/.test(pin) && pin.length >= usualLength && pin.length <= mostDigits) return;
     throw new CompanionError("weakPIN",
-        "A calculator has no letters, and short numbers are calculated every day: it needs a PIN of digits alone, "
-            + `${usualLength} to ${mostDigits}.`);
+        `${reasons[chosen]}: it needs a PIN of digits alone, ${usualLength} to ${mostDigits}.`);
 }
 
 /**

@@ -66,16 +66,26 @@ export const testNotice = {
     address: "/settings", answers: false, quiet: false, about: "",
 };
 
+/** By what the app looks like; without a name if that can't be read. */
+const disguisedTitles = Object.freeze({ calculator: "Calculator", notes: "Notes", unknown: "New notification" });
+
+/** @typedef {keyof typeof disguisedTitles} Disguise */
+
+/**
+ * What the app looks like, by the stored fact.
+ * @param {unknown} fact
+ * @returns {Disguise | "applocker"}
+ */
+export const identityOf = (fact) => (fact === "calculator" || fact === "notes" ? fact : "applocker");
+
 /**
  * The text while disguised: the same for everything, without actions.
  * @param {Notice} notice
- * @param {"calculator" | "unknown"} identity
+ * @param {Disguise} identity
  * @returns {Notice}
  */
 export const disguised = (notice, identity) =>
-    ({ ...notice, title: identity === "calculator"
-        ? "Calculator"
-        : "New notification", body: "Open the app to see it.", answers: false });
+    ({ ...notice, title: disguisedTitles[identity], body: "Open the app to see it.", answers: false });
 
 /**
  * @param {import("./open-push.js").OpenedPush} record

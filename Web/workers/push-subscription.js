@@ -1,7 +1,7 @@
 // The subscription to push messages, for pages and for the service worker.
 import { base64url, unbase64url } from "../crypto/bytes.js";
 import { CompanionError } from "../household/errors.js";
-import { disguised, factNames, unknownNotice } from "./notification-text.js";
+import { disguised, factNames, identityOf, unknownNotice } from "./notification-text.js";
 
 /** Time limit of a push service, in milliseconds. */
 export const pushPatience = 10_000;
@@ -37,8 +37,8 @@ async function fallback(device) {
     const { PushEvent } = /** @type {{ PushEvent?: { prototype: object } }} */ (globalThis);
     // In a page, and in a worker.
     if (!("pushManager" in globalThis) && !(PushEvent && "notification" in PushEvent.prototype)) return {};
-    const identity = await device.store.fact(factNames.identity, "applocker");
-    const { title, body } = identity === "applocker" ? unknownNotice : disguised(unknownNotice, "calculator");
+    const identity = identityOf(await device.store.fact(factNames.identity, "applocker"));
+    const { title, body } = identity === "applocker" ? unknownNotice : disguised(unknownNotice, identity);
     return { fallback: { title, body, navigate: `${location.origin}/` } };
 }
 

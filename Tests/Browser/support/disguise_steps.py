@@ -1,4 +1,4 @@
-"""Steps of the tests of the disguise, and of the panic lock that shows the same calculator."""
+"""Steps of the tests of the disguises, and of the panic lock that shows the same calculator."""
 
 import time
 
@@ -11,23 +11,54 @@ SEEN = """() => [document.title, document.body.innerText, document.body.textCont
     .filter((text) => /app-?locker|favicon\\.svg|app\\.webmanifest|vault|everline/i.test(text))
     .filter((text) => !/\\.(js|css)$/.test(text))"""
 
+# Remembers the page's titles and icons from its start.
+REMEMBER = """() => {
+    window.seen = [];
+    const links = "link[rel~=icon], link[rel=manifest], link[rel=apple-touch-icon]";
+    const look = () => seen.push(document.title, ...[...document.querySelectorAll(links)].map((one) => one.href));
+    const everything = { subtree: true, childList: true, characterData: true, attributes: true };
+    new MutationObserver(look).observe(document, everything);
+    look();
+}"""
+COUNT_PASSKEY_REQUESTS = """() => {
+    window.passkeyRequests = 0;
+    const get = CredentialsContainer.prototype.get;
+    CredentialsContainer.prototype.get = function (...args) {
+        window.passkeyRequests += 1;
+        return get.apply(this, args);
+    };
+}"""
 
-def harmless(page):
-    page.get_by_role("heading", name="Calculator", level=1).wait_for(state="attached")
-    page.locator(".calculator").wait_for()
+
+def harmless(page, name="Calculator"):
+    page.get_by_role("heading", name=name, level=1).wait_for(state="attached")
+    page.locator({"Calculator": ".calculator", "Notes": ".note-pad"}[name]).wait_for()
     assert page.evaluate(SEEN) == [], page.evaluate(SEEN)
-    assert page.title() == "Calculator"
+    assert page.title() == name
 
 
-def disguised(phone):
-    """Disguises the app as a calculator; it stays unlocked."""
-    phone.page.evaluate("async () => (await import('/ui/app-identity.js')).chooseIdentity('calculator')")
+def disguised(phone, name="Calculator"):
+    """Disguises the app; it stays unlocked."""
+    phone.page.evaluate("async (name) => (await import('/ui/app-identity.js')).chooseIdentity(name)", name.lower())
 
 
-def lock(phone):
-    """Locks the app as another tab of this browser would; it then shows a calculator."""
+def lock(phone, name="Calculator"):
+    """Locks the app as another tab of this browser would; it then shows its disguise."""
     phone.page.evaluate("() => new BroadcastChannel('applocker').postMessage({ kind: 'lock' })")
-    harmless(phone.page)
+    harmless(phone.page, name)
+
+
+def tries(phone):
+    """The numbers of wrong PINs counted by the hub and by this device, which counts last."""
+    return phone.page.evaluate("""async () => {
+        const { Companion } = await import("/session/companion.js");
+        const other = await Companion.open();
+        try {
+            return [(await other.pinState()).failures, (await other.device.store.fact("wrongPINs", [])).length];
+        } finally {
+            other.close();
+        }
+    }""")
 
 
 def press(page, keys):

@@ -242,7 +242,7 @@ def screens_of_phones():
 COVER = """async ([module, name]) => {
     const { Companion } = await import("/session/companion.js");
     const shown = (await import(module))[name];
-    const page = name === "calculatorPage"
+    const page = ["calculatorPage", "notePadPage"].includes(name)
         ? shown({ offer() {}, other() {}, signal: new AbortController().signal })
         : shown(await Companion.open(), null, new AbortController().signal);
     document.getElementById("app").replaceChildren(page);
@@ -281,6 +281,7 @@ def entry_pages(stranger):
         ("/features/pairing/ended-page.js", "dataLost"),
         ("/features/pairing/ended-page.js", "revoked"),
         ("/features/disguise/calculator-page.js", "calculatorPage"),
+        ("/features/disguise/note-pad-page.js", "notePadPage"),
     ]:
         page.evaluate(COVER, [module, name])
         yield name

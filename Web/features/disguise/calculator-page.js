@@ -1,12 +1,8 @@
-// The screen of the disguise: a working calculator. Nothing in it reveals how AppLocker is opened.
+// The screen of the disguise as a calculator: a working one. Nothing in it reveals how AppLocker is opened.
 import { Calculator } from "./calculator.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-
-/** How long = and the display are held, in milliseconds. */
-const heldFor = 700;
-/** Movement allowed while holding, in pixels. */
-const wandering = 16;
+import { onLongPress } from "./long-press.js";
 
 const names = /** @type {Record<string, string>} */ ({
     "+": "plus", "−": "minus", "×": "times", "÷": "divided by", "%": "percent", "±": "change sign", "=": "equals",
@@ -18,10 +14,7 @@ const typed = /** @type {Record<string, string>} */ ({
 });
 const layout = ["C", "±", "%", "÷", "7", "8", "9", "×", "4", "5", "6", "−", "1", "2", "3", "+", "0", ".", "⌫", "="];
 
-/**
- * @param {{ offer: (digits: string) => void, other: () => void, signal: AbortSignal }} ways `offer`: a number that is
- *   meant as the PIN. `other`: the display was held, or Shift and Enter were pressed
- */
+/** @param {import("./disguised-lock-screen.js").DisguiseWays} ways */
 export function calculatorPage({ offer, other, signal }) {
     const calculator = new Calculator();
     const line = element("p", { class: "calculator-line" });
@@ -38,7 +31,7 @@ export function calculatorPage({ offer, other, signal }) {
         draw();
         if (digits) offer(digits);
     };
-    held(display, signal, other);
+    onLongPress(display, signal, other);
     const key = (/** @type {string} */ name) => {
         const kind = /\d|\./.test(name) ? "" : name === "=" ? " calculator-equals"
             : "+−×÷".includes(name) ? " calculator-operator" : " calculator-other";
@@ -51,7 +44,7 @@ export function calculatorPage({ offer, other, signal }) {
             },
         }, name === "⌫" ? icon("erase") : name);
         if (name === "=") {
-            held(node, signal, () => {
+            onLongPress(node, signal, () => {
                 wasHeld = true;
                 const digits = calculator.hold();
                 if (digits) offer(digits);
@@ -81,29 +74,4 @@ export function calculatorPage({ offer, other, signal }) {
     return element("main", { class: "calculator" },
         element("h1", { class: "visually-hidden", tabindex: "-1" }, "Calculator"),
         display, element("div", { class: "calculator-keys" }, ...layout.map(key)));
-}
-
-/**
- * Calls `done` when a long press is released: browsers ask for Face ID only after a touch has ended.
- * @param {HTMLElement} node
- * @param {AbortSignal} signal
- * @param {() => void} done
- */
-function held(node, signal, done) {
-    /** @type {PointerEvent | null} */
-    let began = null;
-    node.addEventListener("pointerdown", (event) => {
-        began = event.isPrimary && event.button === 0 ? event : null;
-    }, { signal });
-    node.addEventListener("pointercancel", () => {
-        began = null;
-    }, { signal });
-    node.addEventListener("pointerup", (event) => {
-        const start = began;
-        began = null;
-        if (!start || event.timeStamp - start.timeStamp < heldFor) return;
-        if (Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) <= wandering) done();
-    }, { signal });
-    // The context menu would reveal that a long press does something.
-    node.addEventListener("contextmenu", (event) => event.preventDefault(), { signal });
 }

@@ -1,8 +1,15 @@
-// The calculator that replaces the lock screen while the disguise is on, and how the owner unlocks it.
+// What replaces the lock screen while the disguise is on, a calculator or a note pad, and how the owner unlocks it.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
 import { checkPIN } from "../../household/pin-rules.js";
-import { checkPINForIdentity, isPanic } from "../../ui/app-identity.js";
+import { appIdentity, checkPINForIdentity, isPanic } from "../../ui/app-identity.js";
 import { calculatorPage } from "./calculator-page.js";
+import { notePadPage } from "./note-pad-page.js";
+
+/**
+ * `offer`: a number that is meant as the PIN. `other`: the calculator's display or the notes' title was held, or Shift
+ * and Enter were pressed.
+ * @typedef {{ offer: (digits: string) => void, other: () => void, signal: AbortSignal }} DisguiseWays
+ */
 
 /**
  * Failures are silent: the number stays. The hub counts each attempt.
@@ -19,13 +26,14 @@ export function disguisedLockScreen(companion, showLockScreen, signal) {
         await open().catch(() => {});
         isBusy = false;
     };
-    return calculatorPage({
+    const identity = appIdentity();
+    return (identity === "notes" ? notePadPage : calculatorPage)({
         signal,
         offer: (digits) => alone(async () => {
             if (companion.state !== "locked") return;
             // A number that can't be a PIN costs no attempt.
             checkPIN(digits);
-            checkPINForIdentity(digits, "calculator");
+            checkPINForIdentity(digits, identity);
             await companion.unlockWithPIN(digits);
         }),
         other: () => alone(async () => {

@@ -1,4 +1,4 @@
-// The app's name and icon: AppLocker's or a calculator's.
+// The app's name and icon: AppLocker's, a calculator's or a note pad's.
 import { checkPINForIdentity, chooseIdentity, chosenIdentity, storeIdentity } from "../../ui/app-identity.js";
 import { element } from "../../ui/element.js";
 import { button, card, points, radioRow, section } from "../../ui/parts.js";
@@ -12,20 +12,29 @@ import { sentenceOf } from "../../ui/words.js";
 const guises = [
     ["applocker", "AppLocker", "Its own name and icon"],
     ["calculator", "Calculator", "A working calculator that your PIN unlocks"],
+    ["notes", "Notes", "A working note pad that your PIN unlocks"],
 ];
+const whyDigits = {
+    calculator: "A calculator has no letters, so it must be digits alone.",
+    notes: "Words are ordinary notes, so it must be digits alone.",
+};
+/** What both have in common, after a failure. */
+const failure = (/** @type {string} */ shown) => "After a wrong PIN, during a lockout, or without a network, "
+    + `${shown} does not change. The limit of ten wrong PINs also applies.`;
 
 /**
- * Asks for the PIN: one with letters can't be typed into a calculator.
+ * Asks for the PIN: no disguise accepts one with letters.
  * @param {Context} context
+ * @param {keyof typeof whyDigits} disguise
  */
-async function showsDigits({ companion, signal }) {
+async function showsDigits({ companion, signal }, disguise) {
     const question = "Turn on the disguise?";
     const answer = await sheet(question, signal, (/** @type {(answer: boolean) => void} */ end, closed) => [
-        element("p", { class: "soft" }, "Type your PIN. A calculator has no letters, so it must be digits alone."),
+        element("p", { class: "soft" }, `Type your PIN. ${whyDigits[disguise]}`),
         new PINEntry({
             go: "Continue", signal: closed, explain: sentenceOf,
             submit: async (pin) => {
-                checkPINForIdentity(pin, "calculator");
+                checkPINForIdentity(pin, disguise);
                 await companion.confirmWithPIN(pin);
                 end(true);
             },
@@ -40,7 +49,7 @@ export function disguisePage(context) {
     const { companion, signal, toast } = context;
     const choose = async (/** @type {AppIdentity} */ chosen) => {
         if (chosen === chosenIdentity()) return;
-        const isSure = chosen === "applocker" || (await showsDigits(context));
+        const isSure = chosen === "applocker" || (await showsDigits(context, chosen));
         if (signal.aborted) return;
         if (isSure) {
             chooseIdentity(chosen);
@@ -48,7 +57,7 @@ export function disguisePage(context) {
             const registration = await navigator.serviceWorker?.getRegistration("/");
             // They still have the other name.
             for (const notification of (await registration?.getNotifications()) ?? []) notification.close();
-            toast(chosen === "calculator" ? "Disguise turned on" : "Disguise turned off");
+            toast(chosen === "applocker" ? "Disguise turned off" : "Disguise turned on");
         }
         draw();
     };
@@ -69,16 +78,24 @@ export function disguisePage(context) {
                 "Type your PIN and nothing else, then press = twice, or hold it for a second.",
                 "With Face ID or a fingerprint: hold the display for a second and "
                     + "release it. On a keyboard: Shift and Enter.",
-                "Calculating presses = once and never tries a PIN.",
-                "After a wrong PIN, during a lockout, or without a network, the display does not change. The limit "
-                    + "of ten wrong PINs also applies."))],
+                "Calculating presses = once and never tries a PIN.", failure("the display")))],
             { foot: "The PIN is readable while you type it, as any number on a calculator." }),
+            section("How to unlock the notes", [card(points(
+                "Type your PIN on a line of its own, then press Enter twice, or hold Done for a second.",
+                "With Face ID or a fingerprint: hold the title for a second and "
+                    + "release it. On a keyboard: Shift and Enter.",
+                "Words, and a number after which you press Enter once, never try a PIN.", failure("the note")))],
+            {
+                foot: "What you type there is not sealed. It is kept in memory only, and removed when the app is "
+                    + "closed or you unlock AppLocker. The PIN is readable while you type it.",
+            }),
             section("On the Home Screen", [card(points(
-                "An icon that is there already keeps its name. Open the address below "
-                    + "in the browser and add the calculator from there.",
+                "An icon that is there already keeps its name. Open one of the addresses below "
+                    + "in the browser and add the calculator or the notes from there.",
                 "On an iPhone the new icon is a device of its own: pair it, then revoke the old one in Devices. "
                     + "Elsewhere remove the old icon and keep its data.")),
-            element("p", {}, element("span", { class: "settings-code" }, `${location.origin}/?as=calculator`))],
+            ...["calculator", "notes"].map((name) => element("p", {},
+                element("span", { class: "settings-code" }, `${location.origin}/?as=${name}`)))],
             {
                 foot: "Not disguised: the address, what the browser lists about it, the passkey’s name, and the "
                     + "files’ names. A disguise withstands a glance, not a search.",

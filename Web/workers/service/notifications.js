@@ -2,7 +2,7 @@
 import { clockOf } from "../../household/computer-clocks.js";
 import { DeviceSession } from "../../sync/device-session.js";
 import {
-    disguised, factNames, isSilentNow, noticeOf, testNotice, unknownNotice, usualQuietHours,
+    disguised, factNames, identityOf, isSilentNow, noticeOf, testNotice, unknownNotice, usualQuietHours,
 } from "../notification-text.js";
 import { openPush } from "../open-push.js";
 import { keepSubscription } from "../push-subscription.js";
@@ -134,15 +134,12 @@ async function show(notice, isSilent) {
 
 const shownNow = () => worker.registration.getNotifications();
 
-/**
- * What the app looks like; without a name if that can't be read.
- * @returns {Promise<"applocker" | "calculator" | "unknown">}
- */
+/** What the app looks like; unknown if that can't be read. */
 async function appIdentity() {
     try {
         const store = await CompanionStore.open();
         try {
-            return (await store.fact(factNames.identity, "applocker")) === "calculator" ? "calculator" : "applocker";
+            return identityOf(await store.fact(factNames.identity, "applocker"));
         } finally {
             store.close();
         }
@@ -155,6 +152,7 @@ async function appIdentity() {
 const pictures = {
     applocker: { icon: "/icons/icon-192.png", badge: "/icons/badge-96.png" },
     calculator: { icon: "/icons/calculator-icon-192.png", badge: "/icons/calculator-badge-96.png" },
+    notes: { icon: "/icons/notes-icon-192.png", badge: "/icons/notes-badge-96.png" },
     unknown: {},
 };
 
@@ -178,7 +176,7 @@ async function draw(notice, isSilent, there) {
 async function count(there, more) {
     const number = more + there.filter(({ data }) => data?.notice && !data.notice.quiet).length;
     const { navigator } = worker;
-    // A calculator has no badge.
+    // Neither a calculator nor a note pad has a badge.
     await (number > 0 && (await appIdentity()) === "applocker"
         ? navigator.setAppBadge?.(number)
         : navigator.clearAppBadge?.())?.catch(() => {});

@@ -34,7 +34,7 @@ export function receiveShare(event) {
     })());
 }
 
-/** Nothing is shared with a calculator. */
+/** Nothing is shared with a calculator or a note pad. */
 async function isDisguised() {
     try {
         const store = await CompanionStore.open();
