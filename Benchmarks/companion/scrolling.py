@@ -3,7 +3,7 @@
 import json
 
 from note_steps import MANY, SCROLL, SEARCH, opened
-from overview_steps import keep_alerts, make, wheel
+from overview_steps import make, opens_alerts, wheel
 from phone import Phone
 
 ALERTS = 10_000
@@ -20,9 +20,7 @@ def measure(run):
 def alerts(run, phone):
     count = run.rounds(ALERTS)
     make(phone, "alerts", count)
-    keep_alerts(phone, count)
-    phone.go("alerts", "Alerts")
-    phone.page.locator(".alert").first.wait_for()
+    opens_alerts(phone, count)
     _, longest = traced(phone, lambda: wheel(phone))
     add(run, "alerts_task", f"{count:,} alerts scrolled, the longest task", longest)
 

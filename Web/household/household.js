@@ -135,7 +135,20 @@ export class Household {
      * @returns {Promise<Alert[]>}
      */
     async alerts({ before, limit = 200 } = {}) {
-        return this.#asAlerts(await this.device.store.records("events", { before, limit }));
+        return (await this.alertPage({ before, limit })).alerts;
+    }
+
+    /**
+     * As `alerts`, with what `before` is for the next page; null after the last one. A page can have fewer than `limit`
+     * alerts, because some of its records can't be opened.
+     * @param {{ before?: number, limit: number }} page
+     * @returns {Promise<{ alerts: Alert[], next: number | null }>}
+     */
+    async alertPage({ before, limit }) {
+        const rows = await this.device.store.records("events", { before, limit });
+        const last = rows[rows.length - 1]?.sequence ?? 0;
+        const isLast = rows.length < limit || last <= (await this.clearedAlerts());
+        return { alerts: await this.#asAlerts(rows), next: isLast ? null : last };
     }
 
     /**

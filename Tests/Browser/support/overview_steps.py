@@ -79,9 +79,16 @@ def make(phone, kind, count):
     phone.inside(MAKE, [kind, count])
 
 
-def keep_alerts(phone, count):
-    """Sets how many alerts are kept and shown."""
-    phone.inside("await companion.device.store.write({ facts: { alertsKept: arg } });", count)
+def opens_alerts(phone, least):
+    """Opens the alerts; returns the seconds until the first row, and until all, which are `least` or more."""
+    start = time.monotonic()
+    phone.go("alerts", "Alerts")
+    phone.page.locator(".alert").first.wait_for()
+    first = time.monotonic() - start
+    phone.page.wait_for_function(
+        "(least) => parseInt(document.querySelector('.alerts > [role=status]').textContent) >= least", arg=least
+    )
+    return first, time.monotonic() - start
 
 
 def start_diary(computer):

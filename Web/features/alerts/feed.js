@@ -4,24 +4,29 @@ import { mergeAlerts } from "../../household/merge-alerts.js";
 /** @typedef {import("../../household/household.js").Alert} Alert */
 /** @typedef {import("../../household/merge-alerts.js").MergedAlert} MergedAlert */
 
-const page = 250;
-const usuallyKept = 200;
+/** Alerts read at once. */
+const pageLength = 250;
 
 export class AlertFeed {
     /** @type {Map<string, Alert>} */
     #alerts = new Map();
+    /**
+     * Read so far. It replaces `#alerts` after its last page, so that reading again doesn't shrink the list.
+     * @type {Map<string, Alert>}
+     */
+    #reading = new Map();
     #household;
     #changed;
-    #kept = usuallyKept;
     #round = 0;
     /** @type {Promise<void>} */
     #last = Promise.resolve();
+    /** Whether all stored alerts were read. */
+    isComplete = false;
 
     /** @param {Companion} companion @param {() => void} changed @param {AbortSignal} signal */
     constructor(companion, changed, signal) {
         this.#household = companion.household;
         this.#changed = changed;
-        this.companion = companion;
         this.signal = signal;
         companion.addEventListener("changed", (event) => {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("events/"));
@@ -29,7 +34,10 @@ export class AlertFeed {
             if (keys.includes("events/")) this.load().catch(() => {});
             else if (keys.length > 0) this.#update(keys).catch(() => {});
         }, { signal });
-        signal.addEventListener("abort", () => this.#alerts.clear(), { once: true });
+        signal.addEventListener("abort", () => {
+            this.#alerts.clear();
+            this.#reading.clear();
+        }, { once: true });
     }
 
     /**
@@ -37,7 +45,7 @@ export class AlertFeed {
      * @returns {MergedAlert[]}
      */
     get alerts() {
-        return mergeAlerts([...this.#alerts.values()]).slice(0, this.#kept);
+        return mergeAlerts([...this.#alerts.values()]);
     }
 
     /** The sequence number of the newest. */
@@ -47,14 +55,12 @@ export class AlertFeed {
 
     /** Resolves with the first page; the rest loads in the background. Throws CompanionError `locked`, StoreError. */
     load() {
+        const round = ++this.#round;
         return this.#inTurn(async () => {
-            this.#kept = Math.max(1, Number(await this.companion.settings.get("alertsKept", usuallyKept))
-                || usuallyKept);
-            const first = await this.#household.alerts({ limit: Math.min(page, this.#kept) });
-            if (this.signal.aborted) return;
-            this.#alerts = new Map(first.map((alert) => [alert.key, alert]));
-            this.#changed();
-            if (first.length > 0) this.#loadRest(++this.#round, first[first.length - 1].sequence);
+            this.#reading = new Map();
+            // Where nothing is shown, the first page is shown at once.
+            if (this.#alerts.size === 0) [this.#alerts, this.isComplete] = [this.#reading, false];
+            await this.#readPage(round);
         });
     }
 
@@ -68,16 +74,18 @@ export class AlertFeed {
         return turn;
     }
 
-    /** @param {number} round @param {number} before */
-    #loadRest(round, before) {
-        this.#inTurn(async () => {
-            if (this.signal.aborted || round !== this.#round) return;
-            const more = this.#alerts.size < this.#kept ? await this.#household.alerts({ before, limit: page }) : [];
-            if (this.signal.aborted) return;
-            for (const alert of more) this.#alerts.set(alert.key, alert);
-            if (more.length === 0) return this.#changed();
-            this.#loadRest(round, more[more.length - 1].sequence);
-        }).catch(() => {});
+    /** @param {number} round @param {number} [before] the sequence number of the last one that was read */
+    async #readPage(round, before) {
+        if (this.signal.aborted || round !== this.#round) return;
+        const { alerts, next } = await this.#household.alertPage({ before, limit: pageLength });
+        if (this.signal.aborted) return;
+        for (const alert of alerts) this.#reading.set(alert.key, alert);
+        if (next === null) {
+            this.#alerts = this.#reading;
+            this.isComplete = true;
+        } else this.#inTurn(() => this.#readPage(round, next)).catch(() => {});
+        // Drawing each page of many takes longer than reading them.
+        if (next === null || before === undefined) this.#changed();
     }
 
     /** @param {string[]} keys */
@@ -85,8 +93,10 @@ export class AlertFeed {
         return this.#inTurn(async () => {
             const found = await this.#household.alertsOf(keys);
             if (this.signal.aborted) return;
-            for (const key of keys) this.#alerts.delete(key);
-            for (const alert of found) this.#alerts.set(alert.key, alert);
+            for (const alerts of [this.#alerts, this.#reading]) {
+                for (const key of keys) alerts.delete(key);
+                for (const alert of found) alerts.set(alert.key, alert);
+            }
             this.#changed();
         });
     }

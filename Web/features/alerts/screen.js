@@ -75,7 +75,8 @@ export async function alerts(context) {
         const shown = feed.alerts.filter((alert) =>
             passes[filter](alert.kind) && (computer === "" || alert.computer === computer));
         list.show(shown);
-        none.hidden = shown.length > 0;
+        // Older ones that pass may still be read.
+        none.hidden = shown.length > 0 || !feed.isComplete;
         if (!none.hidden) none.replaceChildren(empty("bell", ...nothing[filter]));
         clear.disabled = feed.newest === 0;
         status.textContent = counted(shown.length, "alert");
