@@ -4,8 +4,9 @@ import { boxOwner, openBox } from "/crypto/box.js";
 import { base64, concat, fields, hex, unhex, utf8 } from "/crypto/bytes.js";
 import { openEnvelope } from "/crypto/envelope.js";
 import { FormatError } from "/crypto/errors.js";
-import { openJoin, pairingLink, proofHashOf, proofOf, readLink, sealJoin } from "/crypto/invitation.js";
-import { openDetails, readCode } from "/crypto/pairing-code.js";
+import { openJoin, pairingLink, proofHashOf, proofOf, readLink, readVaultLink, sealJoin,
+    vaultLink } from "/crypto/invitation.js";
+import { makeCode, openDetails, readCode, sealDetails } from "/crypto/pairing-code.js";
 import { importPublic, publicKeyOf } from "/crypto/p256.js";
 import { pairingWords, wordsOf } from "/crypto/pairing-words.js";
 import { sha256 } from "/crypto/primitives.js";
@@ -188,7 +189,26 @@ export const tests = {
                 [vector.invitation, vector.secret, vector.role, vector.household, vector.computer], vector.name);
             const link = pairingLink({ ...code, ...details, hub: "https://hub.example" });
             equal(readLink(link).id, code.id, "the link of the code");
+            const made = await makeCode(unhex(vector.code));
+            equal([made.text, made.id, hex(made.secret)], [vector.text, vector.invitation, vector.secret],
+                `${vector.name}, made here`);
+            const sealed = await sealDetails({ ...details, ...made }, vector.role);
+            equal(hex(sealed), vector.details, `${vector.name}, its details`);
         }, readTypedCode),
+
+    async aCodeOfASharedVaultLeadsToItsLink() {
+        const code = await makeCode();
+        const [household, computer] = ["c5b825fae53b1f64eb0d0dd2ad751b20", "68abca5fbe2a5e50499d132204010a8e"];
+        const sealed = await sealDetails({ ...code, household, computer, role: "computer" }, "vault");
+        const typed = await readCode(code.text.toLowerCase());
+        const { kind, ...details } = await openDetails(typed, sealed);
+        equal(kind, "vault", "the kind");
+        equal(readVaultLink(vaultLink({ ...typed, ...details, hub: "https://hub.example" })), {
+            hub: "https://hub.example", household, computer, id: code.id, secret: code.secret, role: "computer",
+        }, "the link");
+        const other = await makeCode();
+        equal(await refusal(() => openDetails(other, sealed)), "damaged", "another code");
+    },
 
     pairingLinksAreReadAndJoinsOpened: () =>
         all("invitation", [5, 15], async (vector) => {

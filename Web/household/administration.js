@@ -3,6 +3,7 @@ import { rememberAdmitted } from "./admitted.js";
 import { randomBytes, randomID } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
 import { openJoin, proofHashOf } from "../crypto/invitation.js";
+import { makeCode, sealDetails } from "../crypto/pairing-code.js";
 import { wordsOf } from "../crypto/pairing-words.js";
 import { admitting, revoking } from "../crypto/roster-writing.js";
 import { deviceID } from "../crypto/signature.js";
@@ -16,7 +17,10 @@ import { CompanionError } from "./errors.js";
  * @typedef {import("../crypto/invitation.js").Joining} Joining
  * @typedef {{ device: string, name: string, words: string[], joining: Joining }} Asking
  */
-/** @typedef {{ invitation: Invitation, expires: number }} Invited `expires`: milliseconds since 1970 */
+/**
+ * `code`: that is typed instead of the link, if there is one. `expires`: milliseconds since 1970.
+ * @typedef {{ invitation: Invitation, code: string | null, expires: number }} Invited
+ */
 
 /**
  * What this needs of a device session; a recovery sheet has no store.
@@ -38,15 +42,21 @@ const secondsOf = ({ time }) => time.now() / 1000;
  * An invitation for one device, valid for five minutes. Throws HubError, HubUnreachable.
  * @param {Administrator} device
  * @param {"computer" | "administrator"} role
+ * @param {import("../crypto/pairing-code.js").CodeKind | null} [codeKind] null: only a link; what types codes is a
+ *   companion
  * @returns {Promise<Invited>}
  */
-export async function createInvitation(device, role) {
+export async function createInvitation(device, role, codeKind = null) {
     const { hub, household, device: computer } = device.paired;
-    const invitation = { hub, household, computer, id: randomID(), secret: randomBytes(32), role };
+    const { text, ...made } = codeKind
+        ? await makeCode()
+        : { text: null, id: randomID(), secret: randomBytes(32) };
+    const invitation = { hub, household, computer, ...made, role };
     await device.hub.invite({
         id: invitation.id, proofHash: await proofHashOf(invitation), expiresInSeconds: lifetime,
+        details: codeKind ? await sealDetails(invitation, codeKind) : null,
     });
-    return { invitation, expires: device.time.now() + lifetime * 1000 };
+    return { invitation, code: text, expires: device.time.now() + lifetime * 1000 };
 }
 
 /**

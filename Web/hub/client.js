@@ -144,10 +144,14 @@ export class HubClient {
         return this.#requests.send("POST", "/v1/roster", { body });
     }
 
-    /** @param {{ id: string, proofHash: Uint8Array, expiresInSeconds: number }} invitation at most 300 seconds */
-    invite({ id, proofHash, expiresInSeconds }) {
+    /**
+     * @param {{ id: string, proofHash: Uint8Array, expiresInSeconds: number, details: Uint8Array | null }} invitation
+     *   at most 300 seconds. `details`: for a device that has the proof, at most 256 bytes
+     */
+    invite({ id, proofHash, expiresInSeconds, details }) {
         /** @type {HubAPI.NewInvitationRequest} */
         const body = { id, proofHash: base64(proofHash), expiresInSeconds };
+        if (details) body.details = base64(details);
         return this.#requests.send("POST", "/v1/invitations", { body });
     }
 

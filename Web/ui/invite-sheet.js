@@ -9,9 +9,10 @@ import { countdown, named, sentenceOf } from "./words.js";
 
 /** @typedef {import("../household/administration.js").Asking} Asking */
 /** @typedef {import("../crypto/invitation.js").Invitation} Invitation */
+/** @typedef {import("../household/administration.js").Invited} Invited */
 /**
- * `modules`: of the link's QR code. `expires`: milliseconds since 1970.
- * @typedef {{ invitation: Invitation, link: string, expires: number, modules: boolean[][] }} ShownInvitation
+ * `modules`: of the link's QR code.
+ * @typedef {Invited & { link: string, modules: boolean[][] }} ShownInvitation
  */
 /**
  * What invites and admits: a shared vault, or the household.
@@ -20,9 +21,10 @@ import { countdown, named, sentenceOf } from "./words.js";
  *   withdraw: (invitation: Invitation) => Promise<void> }} Inviting
  */
 /**
- * `question`: before the link is made. `text`: above the link. `warning`: before a device is admitted. `admitted`: the
- * toast afterwards.
- * @typedef {{ question: import("./sheet.js").Question, text: string, warning: string, admitted: string }} InviteWords
+ * `question`: before the link is made. `text`: above the link. `code`: above the code, if there is one. `warning`:
+ * before a device is admitted. `admitted`: the toast afterwards.
+ * @typedef {{ question: import("./sheet.js").Question, text: string, code?: string, warning: string,
+ *   admitted: string }} InviteWords
  */
 
 /** How often the hub is asked whether a device joined, in milliseconds. */
@@ -48,7 +50,7 @@ export async function inviteDevice(context, inviting, words) {
     const title = words.question.title.replace("?", "");
     const isIn = await sheet(title, context.signal, (/** @type {(answer: boolean) => void} */ close) => {
         const body = element("div", { class: "settings-form" },
-            ...linkParts(shown, words.text, ended.signal, context),
+            ...linkParts(shown, words, ended.signal, context),
             button("Withdraw the invitation", () => close(false), { wide: true, kind: "plain" }));
         follow(context, inviting, shown.invitation, words.warning, ended.signal, body, close).catch((error) => {
             if (!ended.signal.aborted) {
@@ -64,8 +66,8 @@ export async function inviteDevice(context, inviting, words) {
     return isIn === true;
 }
 
-/** @param {ShownInvitation} shown @param {string} text @param {AbortSignal} signal @param {Context} context */
-function linkParts({ link, expires, modules }, text, signal, context) {
+/** @param {ShownInvitation} shown @param {InviteWords} words @param {AbortSignal} signal @param {Context} context */
+function linkParts({ link, code, expires, modules }, words, signal, context) {
     const left = element("p", { class: "soft note", role: "timer" });
     const tick = () => {
         const seconds = (expires - Date.now()) / 1000;
@@ -87,11 +89,13 @@ function linkParts({ link, expires, modules }, text, signal, context) {
     };
     const share = () => navigator.share({ url: link }).catch(() => {});
     return [
-        element("p", { class: "soft" }, text),
+        element("p", { class: "soft" }, words.text),
         qrPicture(modules, "The link as a QR code"),
         element("div", { class: "buttons buttons-even" }, button("Copy", copy),
             typeof navigator.share === "function" && button("Share", share, { icon: "share" })),
         address,
+        code && element("p", { class: "soft" }, words.code),
+        code && element("code", { class: "settings-code sharing-code" }, code),
         left,
     ];
 }

@@ -256,6 +256,10 @@ def entry_pages(stranger):
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
     page.get_by_text("It needs a start link").wait_for()
     yield "welcome"
+    page.get_by_role("button", name="Type a code").click()
+    page.get_by_role("textbox", name="Code").wait_for()
+    yield "typing a code"
+    page.get_by_role("button", name="Cancel").click()
     for way, heading in [
         ("Start Everline", "Start Everline"),
         ("Join my partner", "Join your partner"),

@@ -35,9 +35,10 @@ export class Administration {
             invite: async () => {
                 const [{ createInvitation }, { pairingLink }, { qrCode }] = await Promise.all([module(),
                     import("../../crypto/invitation.js"), import("../../formats/qr-code.js")]);
-                const { invitation, expires } = await createInvitation(device, role);
-                const link = pairingLink(invitation);
-                return { invitation, link, expires, modules: qrCode(link) };
+                // A computer reads links alone.
+                const made = await createInvitation(device, role, role === "computer" ? null : role);
+                const link = pairingLink(made.invitation);
+                return { ...made, link, modules: qrCode(link) };
             },
             asking: async (/** @type {Invitation} */ invitation) => (await module()).askingBy(device, invitation),
             admit: async (/** @type {Invitation} */ invitation, /** @type {Asking} */ asking) =>

@@ -89,6 +89,7 @@ function additions(context) {
                 + "vault instead.",
         },
         text: "Scan this code with the other phone, or open the link there.",
+        code: `Or open ${location.host} there, choose “Type a code”, and type:`,
         warning: "Confirm only if this phone is in your hand. Everything of yours opens on it.",
         admitted: "The phone was added",
     });

@@ -36,7 +36,7 @@ export function linkInput(signal, wanted = "pair") {
         if (text) use(text);
     };
     const typeCode = async () => {
-        const { askCode } = await import("./code-input.js");
+        const { askCode } = await import("../../ui/code-input.js");
         const link = await askCode(signal);
         if (link) use(link);
     };
@@ -46,7 +46,7 @@ export function linkInput(signal, wanted = "pair") {
     };
     return element("form", { class: "entry-page-form", onsubmit: submit },
         canScan() && button("Scan the code", scanLink, { kind: "primary", wide: true, icon: "camera" }),
-        wanted === "pair" && button("Type the code", typeCode, { wide: true, icon: "edit" }),
+        (wanted === "pair" || wanted === "vault") && button("Type the code", typeCode, { wide: true, icon: "edit" }),
         navigator.clipboard?.readText !== undefined && button("Paste the link", paste, { wide: true }),
         input, element("button", { class: "button button-wide", type: "submit" }, "Continue"), problem);
 }

@@ -22,6 +22,11 @@ export function waysPage(companion, signal) {
     const computer = show(async () => (await import("./computer-page.js")).computerPage(signal, again));
     const recovery = show(async () =>
         (await import("./recovery-page.js")).recoveryPage(companion, null, signal, again));
+    const typeCode = async () => {
+        const { askCode } = await import("../../ui/code-input.js");
+        const link = await askCode(signal);
+        if (link && !signal.aborted) location.hash = link.slice(link.indexOf("#"));
+    };
     const draw = (/** @type {HubAPI.HubRegistration | null} */ admits) => rows(
         row({
             start: tile("heart"), title: "Start Everline", note: startNeeds[admits ?? "open"],
@@ -30,7 +35,7 @@ export function waysPage(companion, signal) {
         row({
             start: tile("people"), title: "Join my partner",
             note: admits === "closed" ? startNeeds.closed : "It needs your partner’s invitation: a link, or a code to "
-                + "scan from their screen.",
+                + "scan from their screen or to type.",
             onclick: admits === "closed" ? undefined : founding("join"),
         }),
         row({
@@ -40,6 +45,7 @@ export function waysPage(companion, signal) {
     const ways = element("div", { class: "entry-page-ways" }, draw(null));
     const page = entryPage("Welcome to AppLocker",
         "Moments, notes and photos, sealed on your own devices. The hub that carries them can open none.", ways,
+        button("Type a code", typeCode, { kind: "plain", wide: true }),
         button("Use a recovery sheet", recovery, { kind: "plain", wide: true }));
     registration().then((admits) => admits && !signal.aborted && ways.replaceChildren(draw(admits)));
     return page;

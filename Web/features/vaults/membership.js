@@ -76,9 +76,9 @@ export class VaultMembership {
      */
     async invite() {
         const { qrCode } = await import("../../formats/qr-code.js");
-        const { invitation, expires } = await createInvitation(this.device, "computer");
-        const link = vaultLink(invitation);
-        return { invitation, link, expires, modules: qrCode(link) };
+        const made = await createInvitation(this.device, "computer", "vault");
+        const link = vaultLink(made.invitation);
+        return { ...made, link, modules: qrCode(link) };
     }
 
     /** @param {Invitation} invitation Throws as `askingBy`. */

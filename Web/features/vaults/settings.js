@@ -41,7 +41,8 @@ export async function vaultsPage(context) {
             element("div", { class: "settings-form" },
                 button("New shared vault", () => create(context),
                     { wide: true, kind: link ? "" : "primary", icon: "plus" }),
-                button("Join with an invitation", () => paste(context), { wide: true, icon: "key" })),
+                button("Join with an invitation", () => paste(context), { wide: true, icon: "key" }),
+                button("Type an invitation’s code", () => typeCode(context), { wide: true, icon: "edit" })),
             section(null, [], {
                 foot: "Every member of a vault can read and change all of it, and invite and remove devices. The hub "
                     + "sees an additional household and which devices connect to it, but not its name or content. "
@@ -91,6 +92,15 @@ async function paste(context) {
                 : "This is not an invitation to a vault. An invitation contains “#vault=”."),
         });
     if (link) location.hash = link.slice(link.indexOf("#vault="));
+}
+
+/** @param {Context} context */
+async function typeCode(context) {
+    const { askCode } = await import("../../ui/code-input.js");
+    const link = await askCode(context.signal);
+    if (!link) return;
+    if (link.includes("#vault=")) location.hash = link.slice(link.indexOf("#vault="));
+    else context.toast("This code sets up a new phone. Ask for an invitation to a shared vault.");
 }
 
 /**

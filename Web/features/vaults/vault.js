@@ -68,6 +68,8 @@ const inviteWords = {
     },
     text: "Scan this code with the other phone, or send the link to the right person: anybody who has it can ask to "
         + "join. A phone that is new to this hub is set up by it too.",
+    code: `Or open ${location.host} there and type this code: a new phone on its first page, another one in Settings, `
+        + "Shared vaults.",
     warning: "Confirm only if this is the person you sent the link to. They can read everything in this vault.",
     admitted: "Admitted",
 };
