@@ -5,6 +5,7 @@ import os
 import pathlib
 
 import pytest
+from selenium.webdriver.common.keys import Keys
 
 import javascript
 import pages
@@ -186,6 +187,28 @@ def test_the_app_pairs_writes_a_note_and_opens_without_a_hub(webkit_browser, com
     person.sees("Open your notes")
     person.types_pin()
     person.sees("Under the stair")
+
+
+# The clock stands still: Enter pressed twice is within a second and a half on any machine.
+NOTE_PAD = """
+performance.now = () => 0;
+window.offered = [];
+const offer = (digits) => window.offered.push(digits);
+import("/features/disguise/note-pad-page.js").then(({ notePadPage }) =>
+    document.body.append(notePadPage({ offer, other() {}, signal: new AbortController().signal })));
+"""
+
+
+def test_enter_twice_offers_the_pin_of_the_note_pad_in_webkit(webkit_browser, site):
+    person = Person(webkit_browser)
+    webkit_browser.get(f"{site.address}/tests.html")
+    webkit_browser.execute_script(NOTE_PAD)
+    person.until("return document.querySelector('.note-pad-text') !== null;")
+    pad = webkit_browser.find_element("css selector", ".note-pad-text")
+    for line in ("tel 738291", "", "738291", "milk", PIN, ""):
+        pad.send_keys(line, Keys.ENTER)
+    person.until("return window.offered.length > 0;")
+    assert webkit_browser.execute_script("return window.offered;") == [PIN]
 
 
 def test_an_address_that_is_not_secure_is_refused_in_webkit(webkit_browser, site):
