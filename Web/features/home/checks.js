@@ -3,7 +3,8 @@ import { appVersion, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { row, rows, section, tile } from "../../ui/parts.js";
-import { counted, named, size } from "../../ui/words.js";
+import { storageShare } from "../../ui/storage-share.js";
+import { counted, named } from "../../ui/words.js";
 import { factsOf, findingsOf, weaknessesOf } from "./computer.js";
 
 /** @typedef {import("../../household/household.js").Computer} Computer */
@@ -69,7 +70,7 @@ const findingsList = (findings) => element("ul", { class: "card rows", hidden: f
 
 /**
  * @param {Awaited<ReturnType<Context["companion"]["report"]>>} report
- * @param {{ version: string, hash: string } | null} version
+ * @param {{ version: string } | null} version
  * @returns {Finding[]}
  */
 function deviceFindings({ room, misbehaviour, refused, failed, deferred }, version) {
@@ -82,11 +83,10 @@ function deviceFindings({ room, misbehaviour, refused, failed, deferred }, versi
             "The browser does not count this page as secure; open it through https.", "problem"),
         test("Storage", room.persisted, "The browser keeps AppLocker’s data permanently.",
             "The browser may delete AppLocker’s data when space is low. Put AppLocker on the Home Screen."),
-        test("Free space", !isFull, `${size(room.usage)} of ${size(room.quota)} used.`,
-            `Nearly full: ${size(room.usage)} of ${size(room.quota)} used. New alerts and notes may not fit; free ` +
-                `space on this device.`),
-        test("App", version !== null && offline.state !== "failed",
-            `Version ${version?.version}, hash ${version?.hash.slice(0, 16)}.`,
+        test("Free space", !isFull, `${storageShare(room)} used.`,
+            `Nearly full: ${storageShare(room).toLowerCase()} used. New alerts and notes may not fit; free space on ` +
+                "this device."),
+        test("App", version !== null && offline.state !== "failed", `Version ${version?.version}.`,
             offline.problem ?? "The version is unknown while the hub can’t be reached.",
             offline.state === "failed" ? "problem" : "warning"),
         test("Hub", misbehaviour.length === 0 && refused === 0, "It returned no invalid data.",

@@ -1,24 +1,14 @@
 // Pending changes, problems with the hub, and storage.
 import { element } from "../../ui/element.js";
 import { advanced, badge, banner, button, points, row, rows, section, tile } from "../../ui/parts.js";
-import { sentenceOf, size } from "../../ui/words.js";
+import { storageShare } from "../../ui/storage-share.js";
+import { sentenceOf } from "../../ui/words.js";
 
 /** @type {Record<string, [string, "good" | "warning" | "danger" | ""]>} */
 const connections = {
     live: ["Up to date", "good"], other: ["Another tab is connected", "good"], connecting: ["Connecting…", ""],
     waiting: ["Not connected", "warning"], removed: ["This device was revoked", "danger"], off: ["Off", "warning"],
 };
-
-/**
- * In steps of 5 %: exact bytes would reveal content besides the visible one.
- * @param {number} usage
- * @param {number} quota
- */
-function share(usage, quota) {
-    if (usage === 0 || quota === 0) return "Unknown";
-    const percent = Math.ceil((usage / quota) * 20) * 5;
-    return percent <= 5 ? "Less than 5 %" : `At most ${percent} %`;
-}
 
 /** @type {SettingsPage} */
 export async function syncPage({ companion, signal, toast }) {
@@ -33,7 +23,7 @@ export async function syncPage({ companion, signal, toast }) {
         const report = await companion.report();
         if (signal.aborted) return;
         const [word, mood] = connections[report.connection] ?? connections.off;
-        const { persisted, usage, quota } = report.room;
+        const { persisted } = report.room;
         cursor.textContent = String(report.cursor);
         body.replaceChildren(...[
             report.misbehaviour.length > 0 && banner("warning", "danger", element("p", {}, "Problems with the hub:"),
@@ -64,9 +54,7 @@ export async function syncPage({ companion, signal, toast }) {
                         : "When space is low, or AppLocker is not opened for a long time. "
                             + "Put it on the Home Screen to prevent that.",
                 }),
-                row({ title: "Used here", end: share(usage, quota), note: quota > 0
-                    ? `Of ${size(quota)} that the browser allows`
-                    : undefined }),
+                row({ title: "Used here", note: "Of what the browser allows", end: storageShare(report.room) }),
             ), !persisted && button("Request permanent storage", keep, { wide: true })]),
             more,
         ].flatMap((part) => part || []));
