@@ -20,6 +20,8 @@ CHOSEN = {
     "2012/twin of a.jpg": [11, "2012:08:01 10:00:00", "+02:00"],
     "2015/deep/c.jpg": CHRISTMAS,
 }
+FRAME = b"\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
+ANIMATION = b"GIF89a\1\0\1\0\x80\0\0\xb0\x40\x5a\0\0\0" + FRAME + FRAME + b"\x3b"
 # The modification time of files without a date, in seconds since 1970.
 WRITTEN = 1234567890
 FILES = """async (chosen) => {
@@ -251,6 +253,25 @@ def test_an_original_that_differs_is_kept(phone):
     assert page.evaluate(NAMES) == ["c.jpg"]
     page = removing(phone, files, False)
     page.get_by_text("1 original removed.").wait_for()
+    assert page.evaluate(NAMES) == []
+
+
+def test_an_animated_original_is_removed_only_if_everline_keeps_the_file(phone):
+    files = create_photos(phone, {}) | {"party.gif": base64.b64encode(ANIMATION).decode()}
+    page = removing(phone, files, False)
+    page.get_by_text("2 photos in 1 new moment added. 1 animation added as a still picture. 1 original rem").wait_for()
+    page.get_by_text("party.gif: It is animated; Everline has its first picture.").wait_for()
+    phone.check()
+    phone.picture("everline-import-animated")
+    assert page.evaluate(NAMES) == ["party.gif"]
+    # In a second run the photo is in Everline already.
+    for keeps in (False, True):
+        page = removing(phone, {"party.gif": files["party.gif"]}, keeps)
+        page.get_by_text("Nothing was added. 1 already in Everline. 0 originals removed.").wait_for()
+        assert page.evaluate(NAMES) == ["party.gif"]
+    kept = {"ball.gif": base64.b64encode(ANIMATION + b"\0").decode()}
+    page = removing(phone, kept, True)
+    page.get_by_text("1 photo in 1 new moment added. 1 original removed.").wait_for()
     assert page.evaluate(NAMES) == []
 
 

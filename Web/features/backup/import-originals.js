@@ -4,6 +4,8 @@ import { FormatError } from "../../crypto/errors.js";
 import { sha256 } from "../../crypto/primitives.js";
 import { HubError, HubUnreachable } from "../../hub/errors.js";
 import { CompanionError } from "../../household/errors.js";
+import { typeOf } from "../../formats/image-type.js";
+import { isAnimated } from "../../formats/picture-bytes.js";
 
 /** @typedef {import("./moment-import.js").Kept} Kept */
 /** @typedef {{ removed: number, left: { name: string, sentence: string }[] }} Removal */
@@ -36,18 +38,19 @@ async function arrived({ momentPhotos, syncLoop, device }, id, signal) {
 
 /**
  * Compares the kept original byte for byte or, where only the pixels were kept, checks that a picture of the same size
- * opens.
+ * opens. An animation has no such copy.
  * @param {Companion} companion
  * @param {Kept} kept
  * @param {{ keepsOriginal: boolean, signal: AbortSignal }} options
  */
 async function compare(companion, { source, photo, digest }, { keepsOriginal, signal }) {
-    const file = await source.file();
-    if (!equalInConstantTime(await sha256(new Uint8Array(await file.arrayBuffer())), digest)) {
+    const content = new Uint8Array(await (await source.file()).arrayBuffer());
+    if (!equalInConstantTime(await sha256(content), digest)) {
         throw new Stays("The file was changed meanwhile.");
     }
     const { type, bytes } = await companion.momentPhotos.original(photo.id, { signal });
     if (equalInConstantTime(await sha256(bytes), digest)) return;
+    if (isAnimated(content, typeOf(content) ?? "")) throw new Stays("It is animated; Everline has its first picture.");
     if (keepsOriginal) throw new Stays("It is in Everline without its camera’s metadata.");
     const image = await createImageBitmap(new Blob([bytes], { type })).catch(() => null);
     const isSame = image?.width === photo.width && image.height === photo.height;

@@ -202,7 +202,7 @@ async function mayRemove(context, handle, { keepsOriginal }, parts) {
             ? "The files are deleted from the folder once Everline has the same "
                 + "bytes. They don’t go to the trash of your computer."
             : "Everline keeps the photos as new JPEGs, without the cameras’ metadata. The files are permanently "
-                + "deleted, not moved to the trash of your computer.",
+                + "deleted, not moved to the trash of your computer. Animated files stay.",
     });
     if (!isSure || context.signal.aborted) return false;
     const permission = await handle?.requestPermission?.({ mode: "readwrite" }).catch(() => "denied");
@@ -218,10 +218,11 @@ async function mayRemove(context, handle, { keepsOriginal }, parts) {
  * @param {import("./import-originals.js").Removal | null} removal
  * @param {{ removes: boolean }} options
  */
-function report({ added, moments, here, trashed, refused, isStopped, problem }, removal, { removes }) {
+function report({ added, stills, moments, here, trashed, refused, isStopped, problem }, removal, { removes }) {
     const sentences = [
         added === 0 ? "Nothing was added." : moments === 0 ? `${counted(added, "photo")} added.`
             : `${counted(added, "photo")} in ${counted(moments, "new moment")} added.`,
+        stills > 0 && `${counted(stills, "animation")} added as a still picture.`,
         here > 0 && `${here} already in Everline${trashed > 0 ? `, ${trashed} of them in the trash` : ""}.`,
         isStopped && "Stopped. Choose the same files or folder again to continue.", problem,
         removes && !removal && "No original was removed.",

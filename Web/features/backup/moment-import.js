@@ -25,10 +25,10 @@ import { ahead } from "./ahead.js";
  * @typedef {{ source: Source, photo: { id: string, width: number, height: number }, digest: Uint8Array }} Kept
  */
 /**
- * `here`: already here; `trashed`: those of them in the trash. `refused`: one sentence by name. `problem`: why it ended
- * early.
- * @typedef {{ added: number, moments: number, here: number, trashed: number, refused: { name: string, sentence: string
- *   }[], kept: Kept[], isStopped: boolean, problem: string | null }} ImportResult
+ * `stills`: added photos whose animation is not kept. `here`: already here; `trashed`: those of them in the trash.
+ * `refused`: one sentence by name. `problem`: why it ended early.
+ * @typedef {{ added: number, stills: number, moments: number, here: number, trashed: number, refused: { name: string,
+ *   sentence: string }[], kept: Kept[], isStopped: boolean, problem: string | null }} ImportResult
  */
 
 /** Photos added to a moment at once; after a crash these are read again. */
@@ -98,7 +98,9 @@ export async function preview(sources, { signal, progress = () => {} }) {
 /** One run of an import. */
 class Import {
     /** @type {ImportResult} */
-    result = { added: 0, moments: 0, here: 0, trashed: 0, refused: [], kept: [], isStopped: false, problem: null };
+    result = {
+        added: 0, stills: 0, moments: 0, here: 0, trashed: 0, refused: [], kept: [], isStopped: false, problem: null,
+    };
     #done = 0;
 
     /**
@@ -237,6 +239,7 @@ class Import {
                 ?? place, photos: [...moment.photos, ...batch] }
             : { title: "", words: "", date: when.date, offset: when.offset, place, photos: batch });
         this.result.added += batch.length;
+        if (!this.options.keepsOriginal) this.result.stills += batch.filter((photo) => photo.isAnimated).length;
         if (!moment) this.result.moments += 1;
         return saved;
     }
