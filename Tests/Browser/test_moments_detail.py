@@ -1,8 +1,10 @@
 """One moment of Everline: its photos, its text, its neighbours, deleting and restoring it."""
 
+import base64
+
 import pytest
 
-from moment_steps import kept, named, opened, timeline
+from moment_steps import ANIMATION, kept, named, opened, timeline
 from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
@@ -83,6 +85,58 @@ def test_a_photo_can_be_zoomed(phone):
     page.keyboard.press("Escape")
     page.locator(".moment-view").wait_for(state="detached")
     page.locator(".moment-count", has_text="2 of 3").wait_for()
+
+
+# A moment with an animation and a still PNG; of both the file is kept. The page notes what it reads of files
+# that can be animated.
+WITH_ANIMATION = """
+    const { createPicture } = await import("/tests/fake-moments.js");
+    const { unbase64 } = await import("/crypto/bytes.js");
+    const { MomentPhotos } = await import("/features/moments/moment-photos.js");
+    const photos = [];
+    for (const content of [unbase64(arg), await createPicture(300, 200, 20, "image/png")]) {
+        photos.push(await companion.momentPhotos.seal(new Blob([content]), { keepsOriginal: true }));
+    }
+    const real = MomentPhotos.prototype.opened;
+    window.fetched = [];
+    MomentPhotos.prototype.opened = async function (...args) {
+        const opened = await real.apply(this, args);
+        if (opened.type === "image/jpeg") return opened;
+        const noted = (name) => async (...args) => {
+            const bytes = await opened[name](...args);
+            fetched.push([opened.type, name, bytes.length]);
+            return bytes;
+        };
+        return { ...opened, chunk: noted("chunk"), whole: noted("whole") };
+    };
+    return (await companion.moments.save(null, { title: "", words: "", date: 1e9, photos })).id;
+"""
+
+
+def test_an_animation_moves_full_screen_unless_less_motion_is_asked_for(phone):
+    moment = phone.inside(WITH_ANIMATION, base64.b64encode(ANIMATION).decode())
+    page = opened(phone, f"moments/{moment}")
+    zoom = page.get_by_role("button", name="Zoom photo 1 of 2")
+
+    def fetched():
+        return page.evaluate("() => window.fetched")
+
+    # The tests' browsers ask for less motion. An animation would be requested before the still picture is shown.
+    zoom.click()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    assert fetched() == []
+    page.keyboard.press("Escape")
+    page.locator(".moment-view").wait_for(state="detached")
+    page.emulate_media(reduced_motion="no-preference")
+    zoom.click()
+    page.locator(".moment-view-moving[data-shown]").wait_for()
+    gif = [["image/gif", "chunk", len(ANIMATION)], ["image/gif", "whole", len(ANIMATION)]]
+    assert fetched() == gif
+    assert page.locator(".moment-view-large").evaluate("(image) => getComputedStyle(image).opacity") == "0"
+    phone.check()
+    page.keyboard.press("ArrowRight")
+    eventually_equals(lambda: [one[:2] for one in fetched()[len(gif) :]], [["image/png", "chunk"]], "a still PNG")
+    assert page.locator(".moment-view-moving[src]").count() == 0
 
 
 def test_a_moment_becomes_a_favourite_and_leads_to_its_neighbours(phone):

@@ -3,6 +3,7 @@
 import pytest
 
 from editor_steps import LAKE, chosen, editor, kept, moment, picture, save_moment, saved, sealed, written
+from moment_steps import ANIMATION
 from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
@@ -55,13 +56,11 @@ def test_a_photo_that_cant_be_opened_is_refused_with_the_true_reason(phone):
 
 def test_an_animated_photo_is_announced_before_it_is_saved_and_a_pixel_stays_small(phone):
     page = editor(phone)
-    frame = b"\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
-    animation = b"GIF89a\1\0\1\0\x80\0\0\xb0\x40\x5a\0\0\0" + frame + frame + b"\x3b"
-    chosen(page, {"name": "party.gif", "mimeType": "image/gif", "buffer": animation})
+    chosen(page, {"name": "party.gif", "mimeType": "image/gif", "buffer": ANIMATION})
     sealed(page, 1)
     page.get_by_text("“party.gif” is animated. Everline shows the first picture; “Keep original files”").wait_for()
     page.get_by_role("switch", name="Keep original files").click()
-    page.get_by_text("Everline shows the first picture; the original file keeps the animation.").wait_for()
+    page.get_by_text("Everline shows the first picture, and the animation full screen.").wait_for()
     sealed(page, 1)
     phone.picture("editor-animated")
     phone.check()

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from moment_steps import KEPT_ON_THE_DEVICE
+from moment_steps import ANIMATION, KEPT_ON_THE_DEVICE
 from phone import DESKTOP, Phone
 from settings_steps import page_of
 from waiting import eventually
@@ -20,8 +20,6 @@ CHOSEN = {
     "2012/twin of a.jpg": [11, "2012:08:01 10:00:00", "+02:00"],
     "2015/deep/c.jpg": CHRISTMAS,
 }
-FRAME = b"\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
-ANIMATION = b"GIF89a\1\0\1\0\x80\0\0\xb0\x40\x5a\0\0\0" + FRAME + FRAME + b"\x3b"
 # The modification time of files without a date, in seconds since 1970.
 WRITTEN = 1234567890
 FILES = """async (chosen) => {

@@ -6,6 +6,9 @@ from phone import PIN
 from waiting import eventually
 
 DAY = 86_400
+# A GIF of one pixel and two pictures.
+FRAME = b"\x2c\0\0\0\0\1\0\1\0\0\2\2\x44\1\0"
+ANIMATION = b"GIF89a\1\0\1\0\x80\0\0\xb0\x40\x5a\0\0\0" + FRAME + FRAME + b"\x3b"
 
 # Paints a landscape that depends on the seed: `paint(seed, width, height)` returns a JPEG as a Blob.
 PAINTER = """

@@ -5,6 +5,7 @@ import { dismantle, element } from "../../ui/element.js";
 import { showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
 import { named, sentenceOf } from "../../ui/words.js";
+import { animation, mayMove } from "./animation.js";
 import { MediumPictures } from "./medium-photos.js";
 import { shareMoment } from "./share.js";
 import { nameOf, shortDay } from "./timeline-card.js";
@@ -38,13 +39,18 @@ export function viewMomentPhoto(context, moment, first, left) {
     let url = null;
     const small = element("img", { class: "moment-view-small", alt: "", draggable: "false" });
     const large = element("img", { class: "moment-view-large", alt: "", draggable: "false" });
-    const both = element("div", { class: "moment-view-picture" }, small, large);
+    // An animation over its still picture, which is the one with a description.
+    const moving = element("img", { class: "moment-view-moving", alt: "", draggable: "false" });
+    const all = element("div", { class: "moment-view-picture" }, small, large, moving);
     const message = element("p", { class: "moment-view-message", role: "status" });
     // Hidden from screen readers, which read it with the photo.
     const words = element("p", { class: "moment-view-words", dir: "auto", "aria-hidden": "true" });
-    const stage = element("div", { class: "moment-view-stage" }, both);
+    const stage = element("div", { class: "moment-view-stage" }, all);
     const medium = new MediumPictures({ ...context, signal }, {
         failed: (_, error) => (message.textContent = `Showing the thumbnail. ${sentenceOf(error)}`),
+    });
+    const animations = new MediumPictures({ ...context, signal }, {
+        triesAgain: false, read: (id, options) => animation(context.companion.momentPhotos, id, options.signal),
     });
     const place = element("span", { role: "status" });
     const sharing = iconButton("share", "Share or save this photo",
@@ -66,10 +72,11 @@ export function viewMomentPhoto(context, moment, first, left) {
     };
     async function show() {
         const { id } = photos[index];
-        limitSize(both, photos[index]);
+        limitSize(all, photos[index]);
         forget();
         whole();
         medium.show([]);
+        animations.show([]);
         message.textContent = "";
         back.hidden = forward.hidden = photos.length === 1;
         back.disabled = index === 0;
@@ -78,6 +85,7 @@ export function viewMomentPhoto(context, moment, first, left) {
         large.alt = describePhoto(moment, index);
         words.textContent = (photos[index].description ?? "").slice(0, 2_000);
         medium.show([{ id, image: large }], id);
+        if (mayMove()) animations.show([{ id, image: moving }]);
         const bytes = await context.companion.momentPhotos.thumbnail(id).catch(() => null);
         if (!bytes || signal.aborted || photos[index]?.id !== id) return;
         forget();
@@ -93,7 +101,7 @@ export function viewMomentPhoto(context, moment, first, left) {
         show();
     }
 
-    const whole = zoomable(stage, both, turn, signal, {
+    const whole = zoomable(stage, all, turn, signal, {
         tapped: () => dialog.classList.toggle("moment-view-bare"), pulledDown: () => dialog.close(),
     });
     dialog.addEventListener("keydown", (event) => {

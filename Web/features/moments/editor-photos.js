@@ -327,10 +327,10 @@ export class PhotoTray {
         const animated = this.#tiles.filter(({ photo, isAnimated }) => photo && isAnimated);
         const [first] = animated;
         const name = animated.length === 1 ? `“${named(first.file?.name ?? "")}” is` : `${animated.length} photos are`;
-        const kept = this.keepsOriginal ? "the original file" : "“Keep original files”";
-        const sentence = animated.length === 0
-            ? ""
-            : `${name} animated. Everline shows the first picture; ${kept} keeps the animation.`;
+        const rest = this.keepsOriginal
+            ? "Everline shows the first picture, and the animation full screen."
+            : "Everline shows the first picture; “Keep original files” keeps the animation.";
+        const sentence = animated.length === 0 ? "" : `${name} animated. ${rest}`;
         if (this.#animated.textContent === sentence) return;
         this.#animated.replaceChildren(sentence && banner("photo", "", element("p", { dir: "auto" }, sentence)));
     }

@@ -12,10 +12,13 @@ export class MediumPictures {
 
     /**
      * @param {Context} context
-     * @param {{ failed?: (image: HTMLImageElement, problem: unknown) => void, triesAgain?: boolean }} options
+     * @param {{ failed?: (image: HTMLImageElement, problem: unknown) => void, triesAgain?: boolean,
+     *   read?: (id: string, options: { signal: AbortSignal }) => Promise<{ type: string, bytes: Uint8Array } | null>
+     *   }} options `read`: the picture to show, or null
      */
-    constructor(context, { failed = () => {}, triesAgain = true } = {}) {
+    constructor(context, { failed = () => {}, triesAgain = true, read } = {}) {
         this.#context = context;
+        this.read = read ?? ((id, options) => context.companion.momentPhotos.medium(id, options));
         this.failed = failed;
         this.triesAgain = triesAgain;
         context.signal.addEventListener("abort", () => this.show([]), { once: true });
@@ -40,7 +43,9 @@ export class MediumPictures {
         const held = { stop: new AbortController(), url: /** @type {string | null} */ (null) };
         this.#held.set(image, held);
         try {
-            const { type, bytes } = await this.#context.companion.momentPhotos.medium(id, { signal: held.stop.signal });
+            const picture = await this.read(id, { signal: held.stop.signal });
+            if (!picture) return;
+            const { type, bytes } = picture;
             if (held.stop.signal.aborted) return void bytes.fill(0);
             held.url = URL.createObjectURL(new Blob([bytes], { type }));
             bytes.fill(0);

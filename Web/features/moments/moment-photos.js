@@ -9,6 +9,8 @@ import { PhotoStaging, readSealed, removeStaged, stagedPhoto } from "../../sync/
 import { scriptURL } from "../../workers/script-url.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
+/** @typedef {import("../../formats/moment-format.js").PhotoContent} PhotoContent */
+/** @typedef {import("../../formats/moment-format.js").PhotoSize} PhotoSize */
 /** @typedef {import("../../workers/sealing.js").SealedPicture} SealedPicture */
 /** @typedef {import("../../workers/sealing.js").SealingMessage} SealingMessage */
 /**
@@ -236,11 +238,21 @@ export class MomentPhotos {
 
     /**
      * @param {string} id
-     * @param {(content: import("../../formats/moment-format.js").PhotoContent) =>
-     *   import("../../formats/moment-format.js").PhotoSize} choose
+     * @param {(content: PhotoContent) => PhotoSize} choose
      * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} options
      */
     async #size(id, choose, { signal, progress = () => {} }) {
+        const { type, whole } = await this.opened(id, choose, signal);
+        return { type, bytes: await whole(progress) };
+    }
+
+    /**
+     * One size of a photo, whose chunks are fetched and opened one by one. Throws as `original`.
+     * @param {string} id
+     * @param {(content: PhotoContent) => PhotoSize} choose
+     * @param {AbortSignal | undefined} signal
+     */
+    async opened(id, choose, signal) {
         const { keys } = this.device;
         const { content, record } = await this.#content(id);
         const { type, size, key, blob } = choose(content);
@@ -252,17 +264,25 @@ export class MomentPhotos {
         const stream = await ContentStream.opening(header, name, key);
         wipe(...[content.original, content.medium].map((one) => one?.key));
         const layout = stream.layout(length);
-        const bytes = new Uint8Array(size);
-        for (let index = 0; index < layout.count; index += 1) {
-            const chunk = await stream.open(await read(...layout.range(index)), index, index === layout.count - 1);
-            if (index * stream.chunkSize + chunk.length > size) {
+        /** @param {number} index */
+        const chunk = async (index) => {
+            const opened = await stream.open(await read(...layout.range(index)), index, index === layout.count - 1);
+            if (index * stream.chunkSize + opened.length > size) {
                 throw new CompanionError("notFound", "The photo is damaged.");
             }
-            bytes.set(chunk, index * stream.chunkSize);
             this.device.requireUnlocked(keys);
-            progress((index + 1) / layout.count);
-        }
-        return { type, bytes };
+            return opened;
+        };
+        /** @param {(share: number) => void} progress @param {Uint8Array} [first] its first chunk, if it was read */
+        const whole = async (progress, first) => {
+            const bytes = new Uint8Array(size);
+            for (let index = 0; index < layout.count; index += 1) {
+                bytes.set(index === 0 && first ? first : await chunk(index), index * stream.chunkSize);
+                progress((index + 1) / layout.count);
+            }
+            return bytes;
+        };
+        return { type, chunk, whole };
     }
 }
 
