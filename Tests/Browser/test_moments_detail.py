@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from moment_steps import ANIMATION, kept, named, opened, timeline
+from touch import finger
 from waiting import eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
@@ -208,24 +209,6 @@ def test_a_missing_moment_is_reported(phone):
     page = opened(phone, "moments/00000000000000000000000000000000")
     page.get_by_text("This moment can’t be shown").wait_for()
     phone.check()
-
-
-FINGER = """([selector, path]) => {
-    const [start, ...rest] = path;
-    const node = document.querySelector(selector);
-    // There is no finger to capture.
-    node.setPointerCapture = () => {};
-    const send = (kind, [clientX, clientY]) => node.dispatchEvent(new PointerEvent(kind, {
-        pointerId: 7, pointerType: "touch", isPrimary: true, bubbles: true, cancelable: true, clientX, clientY }));
-    send("pointerdown", start);
-    for (const point of rest) send("pointermove", point);
-    send("pointerup", rest.at(-1) ?? start);
-}"""
-
-
-def finger(page, selector, *path):
-    """Moves a finger over the points; a single one is a tap."""
-    page.evaluate(FINGER, [selector, [list(point) for point in path]])
 
 
 def test_a_swipe_and_the_arrow_keys_show_the_neighbours(phone):

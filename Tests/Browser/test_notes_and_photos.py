@@ -7,6 +7,7 @@ import pytest
 import clock
 from note_steps import AUTOSAVE, opened, save_notes, take_photos
 from phone import DESKTOP, Phone
+from touch import finger
 from waiting import eventually, eventually_equals
 
 
@@ -114,7 +115,7 @@ def test_intruder_photos_are_grouped_by_day_and_open(phone):
     page.get_by_text("Photo 1 of 3").wait_for()
     page.keyboard.press("ArrowRight")
     page.get_by_text("Photo 2 of 3").wait_for()
-    swipe(page, 300, 80)
+    finger(page, ".photos-stage", (300, 300), (190, 300), (80, 300))
     page.get_by_text("Photo 3 of 3").wait_for()
     assert page.get_by_role("button", name="Older photo").is_disabled()
     page.locator(".photos-stage").dblclick()
@@ -124,22 +125,24 @@ def test_intruder_photos_are_grouped_by_day_and_open(phone):
     assert tile.evaluate("(tile) => tile === document.activeElement"), "the focus did not return"
 
 
-def swipe(page, start, end):
-    page.evaluate(
-        """([start, end]) => {
-        const stage = document.querySelector(".photos-stage");
-        stage.setPointerCapture = undefined;
-        const dispatch = (kind, x) => {
-            const place = { pointerId: 7, clientX: x, clientY: 300 };
-            stage.dispatchEvent(new PointerEvent(kind, { ...place, bubbles: true }));
-        };
-        dispatch("pointerdown", start);
-        dispatch("pointermove", (start + end) / 2);
-        dispatch("pointermove", end);
-        dispatch("pointerup", end);
-    }""",
-        [start, end],
-    )
+def test_a_tap_hides_the_controls_of_a_photo_and_a_swipe_down_closes_it(phone):
+    page = photos(phone, 1)
+    page.locator(".photos-open").first.click()
+    page.locator(".photos-large:not([hidden])").wait_for()
+    for controls in (".photos-bar", ".photos-turn"):
+        assert page.locator(controls).evaluate("(node) => getComputedStyle(node).opacity") == "1"
+    finger(page, ".photos-stage", (200, 300))
+    page.locator(".photos-view-bare").wait_for()
+    for controls in (".photos-bar", ".photos-turn"):
+        assert page.locator(controls).evaluate("(node) => getComputedStyle(node).opacity") == "0"
+    phone.picture("photo-alone")
+    # The keyboard shows them.
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").evaluate("(node) => getComputedStyle(node.parentElement).opacity") == "1"
+    finger(page, ".photos-stage", (200, 300))
+    page.locator(".photos-view-bare").wait_for(state="detached")
+    finger(page, ".photos-stage", (200, 200), (205, 280), (205, 360))
+    page.locator(".photos-view").wait_for(state="detached")
 
 
 def test_a_photo_is_saved_unsealed_only_on_request(phone):

@@ -1,4 +1,5 @@
-// One photo full screen: a swipe or an arrow key shows the next one; it is exported or deleted only on purpose.
+// One photo full screen: a swipe or an arrow key shows the next one, a tap hides the controls, a swipe down closes it.
+// It is exported or deleted only on purpose.
 import { offlineReason } from "../../ui/command-progress.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
@@ -119,7 +120,9 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
         show();
     }
 
-    const whole = zoomable(stage, image, turn, signal);
+    const whole = zoomable(stage, image, turn, signal, {
+        tapped: () => dialog.classList.toggle("photos-view-bare"), pulledDown: () => dialog.close(),
+    });
     dialog.addEventListener("keydown", (event) => {
         if (event.key === "ArrowLeft") turn(-1);
         else if (event.key === "ArrowRight") turn(1);
