@@ -331,6 +331,17 @@ def test_notes_and_moments_are_locked_while_the_rest_stays_open(phone):
     phone.go("moments", "Everline")
 
 
+def test_locking_notes_ends_the_undo_of_a_deleted_one(phone):
+    save_notes(phone, Safe="12-34-56", List="Milk")
+    page = opened(phone)
+    page.get_by_role("link", name="Safe").click()
+    page.get_by_role("button", name="Delete this note").click()
+    page.locator("#toasts").get_by_role("button", name="Undo").wait_for()
+    page.get_by_role("button", name="Lock notes and moments").click()
+    page.get_by_text("Your notes are locked").wait_for()
+    assert page.locator("#toasts").inner_text() == ""
+
+
 @pytest.mark.clock
 def test_typing_in_a_note_of_24_000_letters_keeps_each_word(phone):
     page = phone.page

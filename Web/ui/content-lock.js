@@ -1,6 +1,7 @@
 // Notes and moments ask for the PIN or the passkey again in each session, unless the person turns it off. The answer is
 // tied to the keys in memory, and ends with them.
 import { button, empty } from "./parts.js";
+import { clearToasts } from "./toast.js";
 
 /** The stored name of the setting. */
 const name = "notesAskGate";
@@ -30,6 +31,7 @@ export async function isContentOpen(companion) {
 export function closeContent(companion) {
     answers.set(companion.unlockedSession, false);
     companion.notes.forget();
+    clearToasts();
 }
 
 /**

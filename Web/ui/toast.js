@@ -19,7 +19,7 @@ export function toast(sentence, { undo, milliseconds = shownFor } = {}) {
     setTimeout(() => toast.remove(), milliseconds);
 }
 
-/** It may show a secret's name: removed when AppLocker is locked. */
+/** It may show a secret's name, or restore it: removed when AppLocker, or notes and moments, are locked. */
 export function clearToasts() {
     document.getElementById("toasts")?.replaceChildren();
 }
