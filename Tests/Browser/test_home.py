@@ -5,7 +5,7 @@ import re
 import pytest
 
 from note_steps import take_photos
-from phone import DESKTOP
+from phone import DESKTOP, TURN_AWAY
 from waiting import eventually, eventually_equals
 
 WEAK = re.compile("^(Could be stronger|A problem)$")
@@ -38,6 +38,46 @@ def test_what_could_be_stronger_is_one_row_that_leads_to_every_check(phone):
     assert page.locator(".home-fact", has_text="Locked apps").inner_text().split()[-1] == "1"
     page.get_by_role("button", name="Back", exact=True).click()
     page.get_by_role("heading", name="Home", level=1).wait_for()
+
+
+# Chromium has no push service here; `permission` is what the person chose in the system's settings.
+PUSH_SERVICE = """async () => {
+    const { base64url } = await import("/crypto/bytes.js");
+    const { publicKey } = await crypto.subtle.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
+    const p256dh = base64url(new Uint8Array(await crypto.subtle.exportKey("raw", publicKey)));
+    const keys = { p256dh, auth: base64url(crypto.getRandomValues(new Uint8Array(16))) };
+    window.permission = "denied";
+    Object.defineProperty(Notification, "permission", { get: () => window.permission });
+    const pushManager = {
+        getSubscription: async () => null,
+        subscribe: async ({ applicationServerKey }) => ({
+            options: { applicationServerKey },
+            toJSON: () => ({ endpoint: "https://fcm.googleapis.com/fcm/send/one", keys }),
+        }),
+    };
+    Object.defineProperty(navigator.serviceWorker, "ready", { value: Promise.resolve({ pushManager }) });
+}"""
+
+
+@pytest.mark.computer_is_off
+def test_returning_to_the_app_renews_notifications_and_checks_show_why_none_arrive(phone):
+    page = phone.page
+    page.evaluate(PUSH_SERVICE)
+    phone.inside("await companion.settings.set('wantsPush', true);")
+    phone.go("home/checks", "Checks")
+    page.get_by_text("The browser counts this page as secure.").wait_for()
+    problem = page.get_by_role("listitem").filter(has=page.get_by_text("Notifications", exact=True))
+    assert problem.count() == 0
+    page.evaluate(TURN_AWAY)
+    problem.get_by_text("Notifications were turned off for AppLocker in this device’s settings.").wait_for()
+    phone.picture("home-checks-notifications")
+    phone.check()
+    page.evaluate("() => { window.permission = 'granted'; }")
+    page.evaluate(TURN_AWAY)
+    problem.wait_for(state="detached")
+    assert phone.inside("""
+        const devices = await companion.device.hub.devices();
+        return devices.find(({ id }) => id === companion.own.device).hasPush;""")
 
 
 def test_intruder_photos_are_reached_from_home(phone):

@@ -306,7 +306,7 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
     phone.run(STUB)
     state = "() => notifications.notificationState(companion)"
     assert phone.run(state) == {"permission": "granted", "here": False, "atHub": False}
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
     assert phone.run("() => made") == 0
     phone.run("() => notifications.subscribe(companion)")
     assert phone.run(state) == {"permission": "granted", "here": True, "atHub": True}
@@ -315,7 +315,7 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
     ]
     # A browser that knows declarative messages gets a text for the case that the worker doesn't run.
     phone.run("() => { window.pushManager = {}; }")
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
     fallback = phone.run("() => subscriptions.at(-1).fallback")
     assert fallback == {
         "title": "New event on one of your computers",
@@ -323,21 +323,21 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
         "navigate": phone.site.address + "/",
     }
     phone.run("() => companion.device.store.write({ facts: { guise: 'calculator' } })")
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
     assert "AppLocker" not in json.dumps(phone.run("() => subscriptions.at(-1).fallback"))
     phone.run("""() => {
         delete window.pushManager;
         subscriptions.length = 1;
         return companion.device.store.write({ facts: { guise: 'applocker' } });
     }""")
-    # Sent to the hub again at each start, created again if the browser ended it or the hub has another key.
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    # Sent to the hub again each time, created again if the browser ended it or the hub has another key.
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
     assert phone.run("() => [made, subscriptions.length]") == [1, 2]
     phone.run("async () => (await (await navigator.serviceWorker.ready).pushManager.getSubscription()).unsubscribe()")
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
     assert phone.run("() => [made, subscriptions.at(-1).endpoint]") == [2, "https://push.example/2"]
     phone.run("() => { window.pushKey = 'B' + 'A'.repeat(86); }")
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
     assert phone.run("() => made") == 3
     # A push service without a response.
     phone.run("""() => {
@@ -347,14 +347,14 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
     }""")
     phone.run("async () => (await (await navigator.serviceWorker.ready).pushManager.getSubscription()).unsubscribe()")
     assert (
-        phone.run("() => notifications.resubscribeAtStart(companion)")
+        phone.run("() => notifications.renewSubscription(companion)")
         == "The browser’s push service did not answer; try again when the network is better."
     )
     assert phone.run("() => notifications.subscribe(companion).then(() => 'made', (error) => error.code)") == "noPush"
     phone.run("() => { window.setTimeout = window.slow; }")
     phone.run("() => notifications.unsubscribe(companion)")
     assert phone.run(state) == {"permission": "granted", "here": False, "atHub": False}
-    assert phone.run("() => notifications.resubscribeAtStart(companion)") is None
+    assert phone.run("() => notifications.renewSubscription(companion)") is None
 
 
 def test_quiet_hours_are_set_on_their_page(phone):

@@ -20,9 +20,15 @@ import { SyncLoop } from "../sync/sync-loop.js";
 /**
  * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of changed records),
  * "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo), "roster" (devices were admitted or
- * revoked).
+ * revoked), "notifications" (this.notificationProblem).
  */
 export class SessionState extends EventTarget {
+    /**
+     * Why notifications don't arrive on this device although they are wanted; one sentence.
+     * @type {string | null}
+     */
+    notificationProblem = null;
+
     /**
      * @param {DeviceSession} device
      * @param {string} name
@@ -128,6 +134,12 @@ export class SessionState extends EventTarget {
         this.syncLoop.send().catch(() => {
             this.device.tabs.post({ kind: "waiting" });
         });
+    }
+
+    /** @param {string | null} problem */
+    reportNotifications(problem) {
+        this.notificationProblem = problem;
+        this.dispatchEvent(new Event("notifications"));
     }
 
     /** @returns {Promise<import("../sync/report.js").Report>} */

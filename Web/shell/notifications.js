@@ -1,5 +1,5 @@
-// Notifications in pages: marks them as seen, and opens the tapped one.
-import { resubscribeAtStart, seen } from "../features/notifications/notifications.js";
+// Notifications in pages: marks them as seen, opens the tapped one, and keeps them coming.
+import { renewSubscription, seen } from "../features/notifications/notifications.js";
 import { followArrivals } from "../features/notifications/signals.js";
 
 /** @param {Companion} companion */
@@ -9,11 +9,19 @@ export function followNotifications(companion) {
     };
     companion.addEventListener("state", look);
     document.addEventListener("visibilitychange", look);
+    let isRenewing = false;
+    const renew = async () => {
+        if (document.hidden || isRenewing) return;
+        isRenewing = true;
+        await renewSubscription(companion).then((problem) => companion.reportNotifications(problem)).catch(() => {});
+        isRenewing = false;
+    };
+    document.addEventListener("visibilitychange", renew);
     navigator.serviceWorker?.addEventListener("message", ({ data }) => {
         if (data?.kind === "go" && typeof data.address === "string" && data.address.startsWith("/#/")) {
             location.hash = data.address.slice(1);
         }
     });
     followArrivals(companion);
-    resubscribeAtStart(companion).catch(() => {});
+    renew();
 }

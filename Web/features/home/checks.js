@@ -24,11 +24,12 @@ async function followFindings({ companion, signal }, draw) {
     const show = async () => {
         const [computers, report, version] = await Promise.all(
             [companion.household.computers(), companion.report(), appVersion().catch(() => null)]);
-        if (!signal.aborted) draw(computers, deviceFindings(report, version));
+        const problem = companion.notificationProblem;
+        if (!signal.aborted) draw(computers, deviceFindings(report, version, problem));
     };
     const again = () => void show().catch(() => {});
     updates.addEventListener("state", again, { signal });
-    companion.addEventListener("state", again, { signal });
+    for (const kind of ["state", "notifications"]) companion.addEventListener(kind, again, { signal });
     await live(companion, ["status"], show, signal);
 }
 
@@ -71,13 +72,18 @@ const findingsList = (findings) => element("ul", { class: "card rows", hidden: f
 /**
  * @param {Awaited<ReturnType<Context["companion"]["report"]>>} report
  * @param {{ version: string } | null} version
+ * @param {string | null} notificationProblem
  * @returns {Finding[]}
  */
-function deviceFindings({ room, misbehaviour, refused, failed, deferred }, version) {
+function deviceFindings({ room, misbehaviour, refused, failed, deferred }, version,
+    notificationProblem) {
     const isFull = room.quota > 0 && room.usage / room.quota > fullAt;
     const test = (/** @type {string} */ title, /** @type {boolean} */ isGood, /** @type {string} */ good,
         /** @type {string} */ bad, /** @type {Finding["state"]} */ otherwise = "warning") =>
         ({ title, state: isGood ? "ok" : otherwise, sentence: isGood ? good : bad });
+    /** @type {Finding[]} */
+    const notifications = notificationProblem === null ? []
+        : [{ title: "Notifications", state: "warning", sentence: notificationProblem }];
     return [
         test("Connection", window.isSecureContext, "The browser counts this page as secure.",
             "The browser does not count this page as secure; open it through https.", "problem"),
@@ -96,5 +102,6 @@ function deviceFindings({ room, misbehaviour, refused, failed, deferred }, versi
             [failed > 0 && `${counted(failed, "change")} of this device could not be sent.`,
                 deferred > 0 && `${counted(deferred, "record")} can’t be opened until another device sends a key.`]
                     .filter(Boolean).join(" ")),
+        ...notifications,
     ];
 }

@@ -1,5 +1,6 @@
 // Notifications of a page: permission, subscription, kinds, and a test.
 import { hex, randomBytes } from "../../crypto/bytes.js";
+import { HubUnreachable } from "../../hub/errors.js";
 import { CompanionError } from "../../household/errors.js";
 import { factNames, noticeKinds, usualQuietHours } from "../../workers/notification-text.js";
 import { keepSubscription, soon } from "../../workers/push-subscription.js";
@@ -75,18 +76,19 @@ export async function forgetNotifications() {
 }
 
 /**
- * Browsers end subscriptions without notice: called at each start.
+ * Browsers end subscriptions without notice: called at each start, and when the app returns to the front.
  * @param {Companion} companion
  * @returns {Promise<string | null>} why notifications don't come although they are wanted; one sentence
  */
-export async function resubscribeAtStart({ device, settings }) {
+export async function renewSubscription({ device, settings }) {
     if (!device.facts || !(await settings.get(factNames.wanted, false))) return null;
     if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device’s settings.";
     try {
         await keepSubscription(device, await registered());
         return null;
     } catch (error) {
-        return /** @type {Error} */ (error).message;
+        // Notifications arrive without this device's connection to the hub, which is shown elsewhere.
+        return error instanceof HubUnreachable ? null : /** @type {Error} */ (error).message;
     }
 }
 
