@@ -1,5 +1,7 @@
 """Comments and reactions on the screens of Everline: as notes to oneself, and with the members of a shared vault."""
 
+import re
+
 import pytest
 
 from moment_steps import kept, named, opened
@@ -184,7 +186,8 @@ RESTORED = """async (companion, file) => {
 @pytest.mark.computer_is_off
 def test_remarks_are_exported_erased_and_restored_with_their_moment(phone):
     comments, reactions, data, page_of_export, left, restored = phone.inside(f"""
-        const moment = await companion.moments.save(null, {{ title: "Lake", words: "", date: 1715961600, photos: [] }});
+        const lake = {{ title: "Lake", words: "", date: 1715961600, offset: 0, photos: [] }};
+        const moment = await companion.moments.save(null, lake);
         const remarks = await companion.moments.remarks();
         await remarks.comment(moment, "<i>cold</i>");
         await remarks.react(moment, "wow", true);
@@ -200,6 +203,9 @@ def test_remarks_are_exported_erased_and_restored_with_their_moment(phone):
             await ({RESTORED})(companion, file)];""")
     assert [one["text"] for one in comments] == ["<i>cold</i>"] and reactions == [{"kind": "wow"}] and data == "Lake"
     assert "&lt;i&gt;cold" in page_of_export and "<i>" not in page_of_export
+    # Of the moment and of the comment, without a leading zero, as everywhere in the companion.
+    times = re.findall(r"([\d:]+)\s[AP]M", page_of_export)
+    assert len(times) == 2 and times[0] == "4:00" and not times[1].startswith("0"), times
     assert left == 0
     assert restored == [None, 0, 0, [["comment", "<i>cold</i>", None], ["wow", None, None]]]
 

@@ -48,7 +48,7 @@ const address = (path) => escaped(path.split("/").map(encodeURIComponent).join("
 /** @param {Intl.DateTimeFormatOptions} options */
 const format = (options) => new Intl.DateTimeFormat(undefined, { ...options, timeZone: "UTC" });
 const written = format({
-    weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit",
+    weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "numeric", minute: "2-digit",
 });
 
 /**
