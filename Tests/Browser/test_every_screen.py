@@ -14,7 +14,7 @@ from every_screen import opened
 from founding_steps import founds, new_phone, uses_sheet
 from long_form import IS_LONG
 from moment_steps import settled
-from phone import Phone
+from phone import ROOT_SIZE, Phone
 
 # As Scripts/test has it: each shows up to thirty screens at six sizes, and at eleven with APPLOCKER_LONG=1.
 pytestmark = pytest.mark.timeout(300)
@@ -45,7 +45,6 @@ PLAIN = {"color_scheme": "light", "forced_colors": "none", "contrast": "no-prefe
 # What depends on the size of text and on the colours; the tests of each screen apply all rules of axe at one size.
 AXE_SIZES = [(320, 568, 200, {}), (393, 852, 100, {"forced_colors": "active"})]
 AXE_RULES = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size", "meta-viewport"]
-ROOT_SIZE = "(percent) => document.documentElement.style.setProperty('font-size', `${0.16 * percent}px`)"
 
 
 class Walk:

@@ -7,7 +7,7 @@ import pytest
 import clock
 from long_form import IS_LONG
 from note_steps import AUTOSAVE, MANY, SCROLL, SEARCH, opened, reaches_computer, save_notes, take_photos
-from phone import DESKTOP, TURN_AWAY, Phone
+from phone import DESKTOP, ROOT_SIZE, TURN_AWAY, Phone
 from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
@@ -329,6 +329,19 @@ def test_notes_and_moments_are_locked_while_the_rest_stays_open(phone):
     phone.confirm("Open your notes")
     page.get_by_role("link", name="Safe").wait_for()
     phone.go("moments", "Everline")
+
+
+def test_in_large_text_the_state_of_a_note_covers_none_of_it(phone):
+    save_notes(phone, Safe="12-34-56\n" * 30)
+    page = opened(phone)
+    page.get_by_role("link", name="Safe").click()
+    state, sheet = page.locator(".notes-state", has_text="Saved"), page.locator(".notes-sheet")
+    state.wait_for()
+    # Otherwise it is visible wherever the note is read.
+    assert state.bounding_box()["y"] < phone.size[1]
+    page.evaluate(ROOT_SIZE, 310)
+    eventually(lambda: state.bounding_box()["y"] + state.bounding_box()["height"] <= sheet.bounding_box()["y"])
+    phone.picture("note-large-text")
 
 
 def test_locking_notes_ends_the_undo_of_a_deleted_one(phone):

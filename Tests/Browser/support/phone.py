@@ -21,6 +21,8 @@ TURN_AWAY = """() => {
     delete document.hidden;
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
+# The size of text, in percent of a browser's default size.
+ROOT_SIZE = "(percent) => document.documentElement.style.setProperty('font-size', `${0.16 * percent}px`)"
 IPHONE, DESKTOP = (393, 659), (1280, 800)
 
 
