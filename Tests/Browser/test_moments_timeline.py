@@ -277,3 +277,13 @@ def test_the_timeline_uses_the_width_of_a_desktop(new_context, household, comput
     desk.picture("moment-closely")
     page.keyboard.press("Escape")
     desk.quiet()
+
+
+def test_a_panorama_that_a_small_place_enlarges_is_loaded_larger(phone):
+    kept(phone, [["The ridge", "", 1, "calm", "", [[800, 600], [2000, 150], [800, 600], [800, 600]], False]])
+    page = opened(phone, "moments")
+    places = page.locator(".moment-mosaic .moment-photo")
+    places.nth(1).locator(".moment-sharp[data-shown]").wait_for()
+    phone.picture("moments-panorama")
+    # In a place as small the thumbnail of an ordinary photo is enough.
+    assert places.nth(2).locator(".moment-sharp").count() == 0

@@ -49,10 +49,12 @@ export class SharpPictures {
         if (signal.aborted || isOffline || isSaving) return;
         const wanted = [];
         for (const place of this.#root.querySelectorAll(".moment-photo[data-shown]")) {
-            const { top, bottom, width } = place.getBoundingClientRect();
+            const { top, bottom, width, height } = place.getBoundingClientRect();
             const [id, small] = [this.#ids.get(place), place.querySelector("img")];
             if (!id || !small || this.#without.has(place) || bottom < 0 || top > window.innerHeight) continue;
-            const side = width * Math.max(1, small.naturalHeight / Math.max(1, small.naturalWidth));
+            // It covers its place: a panorama, which is low, is enlarged most.
+            const [across, down] = [Math.max(1, small.naturalWidth), Math.max(1, small.naturalHeight)];
+            const side = Math.max(width / across, height / down) * Math.max(across, down);
             if (side * window.devicePixelRatio < smallSide * enough) continue;
             wanted.push({ id, image: imageOf(place) });
         }
