@@ -25,7 +25,9 @@ STORED = """async () => {
         for (const store of database.objectStoreNames) {
             const request = database.transaction(store).objectStore(store).getAll();
             const values = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
-            texts.push(JSON.stringify(values));
+            // Bytes as text too.
+            texts.push(JSON.stringify(values, (_, value) => value instanceof ArrayBuffer || ArrayBuffer.isView(value)
+                ? new TextDecoder("latin1").decode(value) : value));
         }
         database.close();
     }
@@ -210,8 +212,18 @@ def test_what_is_typed_is_never_stored(notes):
     harmless(page)
     assert pad(page).input_value() == ""
     # The browser finds what the page does store.
-    page.evaluate("() => localStorage.setItem('test', 'MARKER')")
+    page.evaluate("""() => new Promise((resolve) => {
+        const opening = indexedDB.open("test");
+        opening.onupgradeneeded = () => opening.result.createObjectStore("test", { autoIncrement: true });
+        opening.onsuccess = () => {
+            opening.result.transaction("test", "readwrite").objectStore("test")
+                .add({ note: new TextEncoder().encode("MARKER") }).onsuccess = resolve;
+        };
+    })""")
     assert "MARKER" in page.evaluate(STORED)
+    # Its fields are made by a script after a reload, so the attributes alone show what a browser may store or send.
+    for name, value in {"autocomplete": "off", "spellcheck": "false", "writingsuggestions": "false"}.items():
+        assert pad(page).get_attribute(name) == value
 
 
 def test_the_pin_unlocks_by_holding_done(notes):
@@ -291,9 +303,19 @@ def test_a_passkey_unlocks_by_holding_the_title(new_context, household, computer
     page.locator(".tabs").wait_for()
     assert page.evaluate("() => passkeyRequests") == 1
     lock(phone)
+    # In the text Shift and Enter break a line, and so does Enter of an iPhone's keyboard, which may have Shift.
     pad(page).focus()
     page.keyboard.press("Shift+Enter")
+    assert pad(page).input_value() == "\n"
+    page.get_by_role("button", name="Done").focus()
+    page.evaluate("""() => document.activeElement.dispatchEvent(
+        new KeyboardEvent("keydown", { key: "Enter", shiftKey: true, bubbles: true, cancelable: true }))""")
+    wait_until_handled(page)
+    assert page.evaluate("() => passkeyRequests") == 1
+    harmless(page)
+    page.keyboard.press("Shift+Enter")
     page.locator(".tabs").wait_for()
+    assert page.evaluate("() => passkeyRequests") == 2
     phone.quiet()
 
 

@@ -11,7 +11,9 @@ export function notePadPage({ offer, other, signal }) {
     const text = element("textarea", {
         class: "note-pad-text", "aria-label": "Note", placeholder: "Write here", dir: "auto",
         // Otherwise browsers store the text, to restore it after a restart, or send it to a service that checks it.
-        autocomplete: "off", spellcheck: "false",
+        // No automatic capitals: with them an iPhone's Enter has Shift.
+        autocomplete: "off", spellcheck: "false", autocorrect: "off", autocapitalize: "none",
+        writingsuggestions: "false",
     });
     const aroundCaret = () => /** @type {const} */ ([
         text.value.slice(0, text.selectionStart), text.value.slice(text.selectionEnd),
@@ -21,6 +23,11 @@ export function notePadPage({ offer, other, signal }) {
         const digits = line.held(...aroundCaret());
         if (digits) offer(digits);
     });
+    // Of a real key: Enter of a phone's keyboard may have Shift without it.
+    let isShiftDown = false;
+    document.addEventListener("keyup", ({ key }) => {
+        if (key === "Shift") isShiftDown = false;
+    }, { signal });
     const title = element("h1", { class: "note-pad-title", tabindex: "-1" }, "Notes");
     onLongPress(title, signal, other);
     // Not at "keydown": the keyboards of phones report some keys without a name.
@@ -31,10 +38,12 @@ export function notePadPage({ offer, other, signal }) {
         if (digits) offer(digits);
     }, { signal });
     document.addEventListener("keydown", (event) => {
+        if (event.code === "ShiftLeft" || event.code === "ShiftRight") isShiftDown = true;
         if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.altKey) return;
         // Of a key that is held down only the first press counts.
         if (event.repeat) line.forget();
-        if (!event.shiftKey) return;
+        // In the text it is a usual line break.
+        if (!event.shiftKey || !isShiftDown || event.target === text) return;
         event.preventDefault();
         if (!event.repeat) other();
     }, { signal });
