@@ -17,6 +17,7 @@ export function followNotifications(companion) {
         isRenewing = false;
     };
     document.addEventListener("visibilitychange", renew);
+    companion.addEventListener("identity", renew);
     navigator.serviceWorker?.addEventListener("message", ({ data }) => {
         if (data?.kind === "go" && typeof data.address === "string" && data.address.startsWith("/#/")) {
             location.hash = data.address.slice(1);

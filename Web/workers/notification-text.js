@@ -72,11 +72,14 @@ const disguisedTitles = Object.freeze({ calculator: "Calculator", notes: "Notes"
 /** @typedef {keyof typeof disguisedTitles} Disguise */
 
 /**
- * What the app looks like, by the stored fact.
+ * What the app looks like, by the stored fact. A disguise of another version is one without a name of its own.
  * @param {unknown} fact
  * @returns {Disguise | "applocker"}
  */
-export const identityOf = (fact) => (fact === "calculator" || fact === "notes" ? fact : "applocker");
+export function identityOf(fact) {
+    if (fact === "calculator" || fact === "notes") return fact;
+    return typeof fact !== "string" || fact === "applocker" ? "applocker" : "unknown";
+}
 
 /**
  * The text while disguised: the same for everything, without actions.

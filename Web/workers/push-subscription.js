@@ -43,8 +43,26 @@ async function fallback(device) {
 }
 
 /**
- * Subscribes under the hub's key and registers it at the hub; replaces a subscription under another key. Throws
- * CompanionError `noPush`, HubError, HubUnreachable.
+ * One change of the subscription at a time, in all tabs and the worker: otherwise one that is renewed would return
+ * after it was ended.
+ * @template Value
+ * @param {() => Promise<Value>} change
+ * @returns {Promise<Value>}
+ */
+export const changingSubscription = (change) => navigator.locks.request("push-subscription", change);
+
+/**
+ * Subscribes again as `keepSubscription`, unless notifications were turned off meanwhile. Throws as it does.
+ * @param {DeviceSession} device
+ * @param {ServiceWorkerRegistration} registration
+ */
+export const renewIfWanted = (device, registration) => changingSubscription(async () => {
+    if (await device.store.fact(factNames.wanted, false)) await keepSubscription(device, registration);
+});
+
+/**
+ * Within `changingSubscription`: subscribes under the hub's key and registers it at the hub; replaces a subscription
+ * under another key. Throws CompanionError `noPush`, HubError, HubUnreachable.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration
  */
@@ -65,5 +83,4 @@ export async function keepSubscription(device, registration) {
         registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }),
         "The browser’s push service did not answer; try again when the network is better.");
     await device.hub.setPush({ ...subscription.toJSON(), ...(await fallback(device)) });
-    await device.store.write({ facts: { [factNames.wanted]: true } });
 }

@@ -54,6 +54,8 @@ export function disguisePage(context) {
         if (isSure) {
             chooseIdentity(chosen);
             await storeIdentity(companion);
+            // The hub's text for browsers that show it themselves has the old name, too.
+            companion.dispatchEvent(new Event("identity"));
             const registration = await navigator.serviceWorker?.getRegistration("/");
             // They still have the other name.
             for (const notification of (await registration?.getNotifications()) ?? []) notification.close();

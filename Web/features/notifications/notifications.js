@@ -3,7 +3,7 @@ import { hex, randomBytes } from "../../crypto/bytes.js";
 import { HubUnreachable } from "../../hub/errors.js";
 import { CompanionError } from "../../household/errors.js";
 import { factNames, noticeKinds, usualQuietHours } from "../../workers/notification-text.js";
-import { keepSubscription, soon } from "../../workers/push-subscription.js";
+import { changingSubscription, keepSubscription, renewIfWanted, soon } from "../../workers/push-subscription.js";
 
 /** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
 /** @typedef {import("../../workers/notification-text.js").QuietHours} QuietHours */
@@ -43,7 +43,7 @@ export async function notificationState({ device }) {
  * HubUnreachable.
  * @param {Companion} companion
  */
-export async function subscribe({ device }) {
+export async function subscribe(companion) {
     const refused = /** @type {Record<string, string>} */ ({
         install: "Put AppLocker on the Home Screen first: Share, then “Add to Home Screen”.",
         unsupported: "This browser does not support notifications of web apps.",
@@ -53,18 +53,27 @@ export async function subscribe({ device }) {
     let found = permission();
     if (found === "default") found = await Notification.requestPermission();
     if (found !== "granted") throw new CompanionError("noNotifications", refused[found]);
-    await keepSubscription(device, await registered());
+    const { device } = companion;
+    const registration = await registered();
+    await changingSubscription(async () => {
+        await keepSubscription(device, registration);
+        await companion.settings.set(factNames.wanted, true);
+    });
+    companion.reportNotifications(null);
 }
 
 /**
  * First on this device, so that nothing is shown even if the hub fails. Throws HubError, HubUnreachable.
  * @param {Companion} companion
  */
-export async function unsubscribe({ device, settings }) {
-    await settings.set(factNames.wanted, false);
+export async function unsubscribe(companion) {
+    await companion.settings.set(factNames.wanted, false);
+    companion.reportNotifications(null);
     const registration = await navigator.serviceWorker?.getRegistration("/");
-    await (await registration?.pushManager?.getSubscription())?.unsubscribe();
-    await device.hub.removePush();
+    await changingSubscription(async () => {
+        await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+        await companion.device.hub.removePush();
+    });
 }
 
 /** For an erased device: ends its subscription and closes its notifications. */
@@ -84,7 +93,7 @@ export async function renewSubscription({ device, settings }) {
     if (!device.facts || !(await settings.get(factNames.wanted, false))) return null;
     if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device’s settings.";
     try {
-        await keepSubscription(device, await registered());
+        await renewIfWanted(device, await registered());
         return null;
     } catch (error) {
         // Notifications arrive without this device's connection to the hub, which is shown elsewhere.

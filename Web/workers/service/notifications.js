@@ -5,7 +5,7 @@ import {
     disguised, factNames, identityOf, isSilentNow, noticeOf, testNotice, unknownNotice, usualQuietHours,
 } from "../notification-text.js";
 import { openPush } from "../open-push.js";
-import { keepSubscription } from "../push-subscription.js";
+import { renewIfWanted } from "../push-subscription.js";
 import { textOf, utf8 } from "../../crypto/bytes.js";
 import { systemTime } from "../../hub/time.js";
 import { CompanionStore } from "../../store/store.js";
@@ -215,7 +215,7 @@ export async function seen() {
 export async function resubscribe() {
     await withDevice(async (device) => {
         if (device.facts && (await device.store.fact(factNames.wanted, false))) {
-            await keepSubscription(device, worker.registration);
+            await renewIfWanted(device, worker.registration);
         }
     });
 }
