@@ -13,14 +13,17 @@ export class MediumPictures {
     /**
      * @param {Context} context
      * @param {{ failed?: (image: HTMLImageElement, problem: unknown) => void, triesAgain?: boolean,
+     *   dropsUndecodable?: boolean,
      *   read?: (id: string, options: { signal: AbortSignal }) => Promise<{ type: string, bytes: Uint8Array } | null>
-     *   }} options `read`: the picture to show, or null
+     *   }} options `read`: the picture to show, or null;
+     *   `dropsUndecodable`: one that the browser can't decode is not shown, where there is another behind it
      */
-    constructor(context, { failed = () => {}, triesAgain = true, read } = {}) {
+    constructor(context, { failed = () => {}, triesAgain = true, dropsUndecodable = false, read } = {}) {
         this.#context = context;
         this.read = read ?? ((id, options) => context.companion.momentPhotos.medium(id, options));
         this.failed = failed;
         this.triesAgain = triesAgain;
+        this.dropsUndecodable = dropsUndecodable;
         context.signal.addEventListener("abort", () => this.show([]), { once: true });
     }
 
@@ -50,8 +53,10 @@ export class MediumPictures {
             held.url = URL.createObjectURL(new Blob([bytes], { type }));
             bytes.fill(0);
             image.src = held.url;
-            await image.decode().catch(() => {});
-            if (held.url) image.setAttribute("data-shown", "");
+            const isDecoded = await image.decode().then(() => true, () => false);
+            if (!held.url) return;
+            if (isDecoded || !this.dropsUndecodable) image.setAttribute("data-shown", "");
+            else image.removeAttribute("src");
         } catch (error) {
             if (held.stop.signal.aborted) return;
             this.failed(image, error);
