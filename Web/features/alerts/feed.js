@@ -6,6 +6,7 @@ import { mergeAlerts } from "../../household/merge-alerts.js";
 
 /** Alerts read at once. */
 const pageLength = 250;
+const pagesADraw = 8;
 
 export class AlertFeed {
     /** @type {Map<string, Alert>} */
@@ -22,11 +23,22 @@ export class AlertFeed {
     #last = Promise.resolve();
     /** Whether all stored alerts were read. */
     isComplete = false;
+    /**
+     * Why the older ones could not be read; null: they could, or are being read.
+     * @type {unknown}
+     */
+    problem = null;
+    /** @type {MergedAlert[] | null} */
+    #merged = null;
+    #pages = 0;
 
     /** @param {Companion} companion @param {() => void} changed @param {AbortSignal} signal */
     constructor(companion, changed, signal) {
         this.#household = companion.household;
-        this.#changed = changed;
+        this.#changed = () => {
+            this.#merged = null;
+            changed();
+        };
         this.signal = signal;
         companion.addEventListener("changed", (event) => {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("events/"));
@@ -45,7 +57,7 @@ export class AlertFeed {
      * @returns {MergedAlert[]}
      */
     get alerts() {
-        return mergeAlerts([...this.#alerts.values()]);
+        return (this.#merged ??= mergeAlerts([...this.#alerts.values()]));
     }
 
     /** The sequence number of the newest. */
@@ -57,7 +69,7 @@ export class AlertFeed {
     load() {
         const round = ++this.#round;
         return this.#inTurn(async () => {
-            this.#reading = new Map();
+            [this.#reading, this.#pages, this.problem] = [new Map(), 0, null];
             // Where nothing is shown, the first page is shown at once.
             if (this.#alerts.size === 0) [this.#alerts, this.isComplete] = [this.#reading, false];
             await this.#readPage(round);
@@ -83,9 +95,16 @@ export class AlertFeed {
         if (next === null) {
             this.#alerts = this.#reading;
             this.isComplete = true;
-        } else this.#inTurn(() => this.#readPage(round, next)).catch(() => {});
+        } else this.#inTurn(() => this.#readPage(round, next)).catch((error) => this.#failed(round, error));
         // Drawing each page of many takes longer than reading them.
-        if (next === null || before === undefined) this.#changed();
+        if (next === null || this.#pages++ % pagesADraw === 0) this.#changed();
+    }
+
+    /** @param {number} round @param {unknown} error */
+    #failed(round, error) {
+        if (this.signal.aborted || round !== this.#round) return;
+        this.problem = error;
+        this.#changed();
     }
 
     /** @param {string[]} keys */

@@ -1,6 +1,6 @@
 // Alerts by day.
 import { element } from "../../ui/element.js";
-import { empty, iconButton, segments } from "../../ui/parts.js";
+import { button, empty, iconButton, segments } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { computerPicker } from "../../ui/computer-choice.js";
 import { AlertFeed } from "./feed.js";
@@ -69,6 +69,8 @@ export async function alerts(context) {
             open: () => open(alert), remove: () => remove(alert), photo: photos.of(alert), namesComputer,
         }), signal);
     const none = element("div", { hidden: true });
+    const older = element("p", { class: "caption", hidden: true });
+    const failure = element("div", { hidden: true });
     const status = element("p", { class: "visually-hidden", role: "status" });
     const feed = new AlertFeed(companion, () => draw(), signal);
     const draw = () => {
@@ -79,7 +81,12 @@ export async function alerts(context) {
         none.hidden = shown.length > 0 || !feed.isComplete;
         if (!none.hidden) none.replaceChildren(empty("bell", ...nothing[filter]));
         clear.disabled = feed.newest === 0;
-        status.textContent = counted(shown.length, "alert");
+        older.hidden = feed.isComplete || feed.problem !== null;
+        older.textContent = "Reading older alerts…";
+        failure.hidden = feed.problem === null;
+        if (!failure.hidden) failure.replaceChildren(...unread(feed));
+        // Not the number of a part.
+        status.textContent = feed.isComplete ? counted(shown.length, "alert") : "";
     };
     const refresh = async () => {
         try {
@@ -119,6 +126,17 @@ export async function alerts(context) {
             }), namesComputer && computerPicker([{ id: "", name: "All computers" }, ...computers], "", (chosen) => {
                 computer = chosen;
                 draw();
-            }), status, none, list.element)],
+            }), status, none, list.element, older, failure)],
     };
+}
+
+/**
+ * Why older alerts are not in the list.
+ * @param {AlertFeed} feed
+ */
+function unread(feed) {
+    return [
+        element("p", { class: "caption", role: "alert" }, `Older alerts can’t be read. ${sentenceOf(feed.problem)}`),
+        button("Try again", () => feed.load().catch(() => {}), { kind: "plain" }),
+    ];
 }
