@@ -202,7 +202,8 @@ async function mayRemove(context, handle, { keepsOriginal }, parts) {
             ? "The files are deleted from the folder once Everline has the same "
                 + "bytes. They don’t go to the trash of your computer."
             : "Everline keeps the photos as new JPEGs, without the cameras’ metadata. The files are permanently "
-                + "deleted, not moved to the trash of your computer. Animated files stay.",
+                + "deleted, not moved to the trash of your computer. Animated GIF, WebP, PNG and AVIF files "
+                + "stay. The video of a motion photo is lost.",
     });
     if (!isSure || context.signal.aborted) return false;
     const permission = await handle?.requestPermission?.({ mode: "readwrite" }).catch(() => "denied");

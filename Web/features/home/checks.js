@@ -89,7 +89,8 @@ function deviceFindings({ room, misbehaviour, refused, failed, deferred }, versi
             "The browser does not count this page as secure; open it through https.", "problem"),
         test("Storage", room.persisted, "The browser keeps AppLocker’s data permanently.",
             "The browser may delete AppLocker’s data when space is low. Put AppLocker on the Home Screen."),
-        test("Free space", !isFull, `${storageShare(room)} used.`,
+        test("Free space", !isFull,
+            room.quota === 0 ? "The browser does not report how much is used." : `${storageShare(room)} used.`,
             `Nearly full: ${storageShare(room).toLowerCase()} used. New alerts and notes may not fit; free space on ` +
                 "this device."),
         test("App", version !== null && offline.state !== "failed", `Version ${version?.version}.`,
