@@ -161,3 +161,25 @@ def test_another_tab_erases_before_the_hub_receives_the_reset(phone):
     page.evaluate("() => window.reset.resetMoments(window.tabs[0], { signal: new AbortController().signal })")
     eventually_equals(lambda: page.evaluate("async () => (await window.tabs[1].moments.list()).moments.length"), 0)
     page.evaluate("() => window.tabs.forEach((companion) => companion.close())")
+
+
+def test_what_was_erased_is_sent_at_the_end(phone, computer):
+    with_photos(phone, computer)
+    sends = phone.inside("""
+        const { resetMoments } = await import("/features/backup/moment-reset.js");
+        let sends = 0;
+        const send = companion.sendSoon.bind(companion);
+        companion.sendSoon = () => {
+            sends += 1;
+            send();
+        };
+        const changed = companion.device.changed.bind(companion.device);
+        // Counted after the last record was erased.
+        companion.device.changed = (keys) => {
+            sends = 0;
+            changed(keys);
+        };
+        await resetMoments(companion, { signal: new AbortController().signal });
+        return sends;""")
+    assert sends == 1
+    eventually_equals(lambda: blobs(computer), set(), "the hub freed their bytes")

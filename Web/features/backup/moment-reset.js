@@ -45,13 +45,18 @@ export async function resetMoments(companion, { signal, progress = () => {} }) {
         },
         progress: (/** @type {number} */ count) => progress(Math.min((done += count), all), all),
     };
-    const photos = await eraseRecords(device, "photos", options);
-    const moments = await eraseRecords(device, "moments", options);
-    await eraseRecords(device, "dates", { ...options, progress: () => {} });
-    await eraseRecords(device, "remarks", {
-        ...options, progress: () => {},
-        isErased: ({ author }) => device.member === null || author === device.paired.device,
-    });
-    companion.moments.forget();
-    return { moments, photos };
+    try {
+        const photos = await eraseRecords(device, "photos", options);
+        const moments = await eraseRecords(device, "moments", options);
+        await eraseRecords(device, "dates", { ...options, progress: () => {} });
+        await eraseRecords(device, "remarks", {
+            ...options, progress: () => {},
+            isErased: ({ author }) => device.member === null || author === device.paired.device,
+        });
+        return { moments, photos };
+    } finally {
+        companion.moments.forget();
+        // What was erased before it ended early, too.
+        companion.sendSoon();
+    }
 }
