@@ -54,7 +54,12 @@ final class PhaseBar: Sendable {
         }
     }
 
-    func end() { state.withLock { $0.bar?.end() } }
+    func end() {
+        state.withLock { state in
+            state.bar?.end()
+            (state.bar, state.phase) = (nil, nil)
+        }
+    }
 
     private static func label(_ phase: TransferProgress.Phase) -> String {
         switch phase {

@@ -72,22 +72,24 @@ public struct MomentExport: Sendable {
         return report
     }
 
+    /// Creates it. One that exists must not be a link that somebody else made.
+    private static func isFolder(_ path: String) -> Bool {
+        if mkdir(path, 0o700) == 0 { return true }
+        var status = stat()
+        return errno == EEXIST && lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     private func write(
         _ photo: MomentReport.Photo, of moment: MomentReport, _ names: inout PhotoNames
     ) async throws -> TimelinePage.File {
-        let report: PhotoReport
-        let bytes: [UInt8]
-        do {
-            report = try await client.call(\.readPhoto, parameter: photo.id)
-            bytes = try await PhotoDownload(client: client, photo: report).original()
-        } catch let error as ControlError where [.noSuchItem, .notReadable, .hub].contains(error.code) {
+        guard let (report, bytes) = try await PhotoDownload.original(of: photo.id, client) else {
             return TimelinePage.File(photo: photo, type: "", taken: nil, path: nil)
         }
         let time = MomentTime(date: report.taken ?? moment.date, offset: moment.offset)
         let name = names.next(time, report.original.type)
         let year = "photos/" + name.prefix(4)
         try await runBlocking { [folder] in
-            for path in ["\(folder)/photos", "\(folder)/\(year)"] where mkdir(path, 0o700) != 0 && errno != EEXIST {
+            for path in ["\(folder)/photos", "\(folder)/\(year)"] where !Self.isFolder(path) {
                 throw TransferError(
                     .failed, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
             }

@@ -50,11 +50,13 @@ public struct PhotoUpload: Sendable {
             type: type, size: bytes.count, key: key.withUnsafeBytes { Data($0) }, blob: blob.description)
     }
 
-    /// Removes content without a record at once, instead of waiting for the periodic cleanup.
+    /// Removes content without a record at once, instead of waiting for the periodic cleanup. Also after a
+    /// cancellation, for which it has a task of its own.
     public func discard(_ photos: [NewPhoto]) async {
-        for blob in photos.flatMap({ [$0.original.blob] + ($0.medium.map { [$0.blob] } ?? []) }) {
-            _ = try? await client.call(\.removeBlob, parameter: blob)
-        }
+        let blobs = photos.flatMap { [$0.original.blob] + ($0.medium.map { [$0.blob] } ?? []) }
+        await Task { [client] in
+            for blob in blobs { _ = try? await client.call(\.removeBlob, parameter: blob) }
+        }.value
     }
 }
 

@@ -1,13 +1,14 @@
 extension PhotoImport.Report {
     /// What was done, for a person.
-    public func summary(removesOriginals: Bool) -> String {
+    ///
+    /// - Parameter hint: how animated photos are kept whole.
+    public func summary(removesOriginals: Bool, hint: String) -> String {
         var sentences = ["Imported \(counted(photos, "photo")) as \(counted(moments.count, "moment"))."]
         if duplicates > 0 { sentences.append("\(counted(duplicates, "duplicate")) skipped.") }
         if undated > 0 { sentences.append("\(counted(undated, "photo")) without a date: used the file's date.") }
         if reduced > 0 {
             sentences.append(
-                "Of \(counted(reduced, "animated photo")) only the first picture was kept: keep the originals to have "
-                    + "them whole.")
+                "Of \(counted(reduced, "animated photo")) only the first picture was kept; \(hint).")
         }
         if removesOriginals { sentences.append("Removed \(counted(removed, "original")).") }
         if !skipped.isEmpty { sentences.append("\(counted(skipped.count, "file")) skipped, as listed.") }
@@ -18,6 +19,15 @@ extension PhotoImport.Report {
 extension PhotoImport.Report.Skipped {
     /// Why, with the file's path.
     public var line: String { sentence.contains(path) ? sentence : "\(path): \(sentence)" }
+}
+
+extension PhotoSaving.Report {
+    /// What was written, for a person.
+    public var summary: String {
+        let wrote =
+            "Saved \(counted(saved.count, "photo")) in \(folder). They are not sealed: delete them when you are done."
+        return missing == 0 ? wrote : "\(wrote) \(counted(missing, "photo")) could not be opened here."
+    }
 }
 
 extension MomentExport.Report {

@@ -32,6 +32,7 @@ final class PhaseProgress: Sendable {
         self.phase = phase
         self.total = max(1, total)
         self.handler = handler
+        handler(TransferProgress(phase: phase, done: 0, total: self.total))
     }
 
     /// One more was finished, successfully or not.

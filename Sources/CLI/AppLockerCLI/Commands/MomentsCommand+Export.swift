@@ -31,6 +31,7 @@ extension MomentsCommand {
             try export.makeFolder()
             let report = try await Interruption.cancels(
                 saying: "Interrupted. The files in \(folder) are not sealed: remove them.", export.run)
+            progress.end()
             if output.json { return try Output.standard.json(report) }
             Output.standard.line(report.summary.terminalSafe)
             if let warning = report.warning { Output.errors.line(Paint(.errors).warning(warning)) }

@@ -55,7 +55,8 @@ extension MomentsCommand {
 
         private func printReport(_ report: PhotoImport.Report) {
             for file in report.skipped { Output.errors.line(Paint(.errors).warning(file.line.terminalSafe)) }
-            Output.standard.line(report.summary(removesOriginals: removeOriginals).terminalSafe)
+            let summary = report.summary(removesOriginals: removeOriginals, hint: "--keep-original keeps them whole")
+            Output.standard.line(summary.terminalSafe)
         }
     }
 

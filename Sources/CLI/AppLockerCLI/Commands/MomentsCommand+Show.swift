@@ -52,18 +52,8 @@ extension MomentsCommand {
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
                 throw CommandLineError(.usage, code: "no_such_folder", "\(folder) is not a folder; create it first.")
             }
-            var names = PhotoNames()
-            var written: [SavedPhoto] = []
-            for photo in content.moment.photos {
-                let report = try await client.call(\.readPhoto, parameter: photo.id)
-                let bytes = try await PhotoDownload(client: client, photo: report).original()
-                let name = names.next(
-                    MomentTime(date: report.taken ?? content.moment.date, offset: content.moment.offset),
-                    report.original.type)
-                let path = (folder as NSString).appendingPathComponent(name)
-                try await runBlocking { try NewFile.write(bytes, to: path) }
-                written.append(SavedPhoto(photo: photo.id, file: path))
-            }
+            let report = try await PhotoSaving(client: client, folder: folder).run(content.moment)
+            let written = report.saved.map { SavedPhoto(photo: $0.photo, file: $0.file) }
             if output.json { return try Output.standard.json(SavedPhotos(moment: content.moment, saved: written)) }
             Output.standard.lines(written.map(\.file.terminalSafe))
             Output.standard.line(
