@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-enum { PROFILE_SIZE = 564 };
+// Header and count, ten entries, two texts, the white, the adaptation, three colours and one curve.
+enum { PROFILE_SIZE = 132 + 10 * 12 + (28 + 2 * 10) + (28 + 2 * 4) + 20 + 44 + 3 * 20 + 32 };
 
 // By their red, green and blue, as X, Y and Z, adapted to D50 as ICC.1 (9.2.44) asks for.
 struct primaries {
@@ -88,7 +89,8 @@ static size_t profile_of(const struct primaries *primaries, const char *name, ui
 }
 
 void set_profile_by_numbers(struct picture *picture, unsigned primaries, unsigned transfer) {
-    // The curves of BT.709 and of "unspecified" are shown as that of sRGB, as browsers do. Others are of HDR.
+    // The curves of BT.709 and of "unspecified" are shown as that of sRGB, as browsers do. Others, as those of HDR, have
+    // no profile.
     bool is_curve_of_srgb = transfer == 1 || transfer == 2 || transfer == 6 || (transfer >= 13 && transfer <= 15);
     if (!is_curve_of_srgb || (primaries != 9 && primaries != 12)) return;
     uint8_t *profile = allocate(PROFILE_SIZE, 1);

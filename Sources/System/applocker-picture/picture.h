@@ -42,7 +42,7 @@ struct picture new_picture(uint32_t width, uint32_t height);
 void set_profile(struct picture *picture, const uint8_t *profile, size_t length);
 
 /// Makes the profile for the colour primaries and the transfer characteristics of ITU-T H.273 (8.1, 8.2), unless they
-/// are those of sRGB or of HDR.
+/// are those of sRGB, or others than Display P3 and BT.2020 with a curve like that of sRGB.
 void set_profile_by_numbers(struct picture *picture, unsigned primaries, unsigned transfer);
 
 /// Replaces RGBA by RGB on white.
