@@ -56,7 +56,10 @@ def shown(node):
 
 def described(node):
     states = node.get_state_set()
+    component = node.get_component_iface()
+    size = component.get_size() if component is not None else None
     return {
+        "height": size.y if size else 0,
         "role": node.get_role_name(),
         "name": node.get_name() or "",
         "text": text(node),

@@ -18,8 +18,11 @@ struct DaemonPhotos: PhotoFiles {
     }
 
     func thumbnail(of photo: PhotoReport) async throws -> PixelPicture {
-        try await decoded(Array(photo.thumbnail), side: PhotoBody.thumbnailSide)
+        try await decoded(Array(photo.thumbnail), side: Self.thumbnailSide)
     }
+
+    /// Twice the row's 48, for dense screens.
+    private static let thumbnailSide = 96
 
     private func decoded(_ bytes: [UInt8], side: Int) async throws -> PixelPicture {
         let pixels = try await runBlocking { [maker] in
@@ -28,18 +31,10 @@ struct DaemonPhotos: PhotoFiles {
         return PixelPicture(width: pixels.size.width, height: pixels.size.height, rgb: pixels.rgb)
     }
 
-    func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws {
+    func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws -> String {
         try await control.translatingErrors { client in
-            var names = PhotoNames()
-            for (index, photo) in moment.photos.enumerated() {
-                try Task.checkCancellation()
-                let report = try await client.call(\.readPhoto, parameter: photo.id)
-                let bytes = try await PhotoDownload(client: client, photo: report).original()
-                let time = MomentTime(date: report.taken ?? moment.date, offset: moment.offset)
-                let path = "\(folder)/\(names.next(time, report.original.type))"
-                try await runBlocking { try NewFile.write(bytes, to: path) }
-                progress(Double(index + 1) / Double(moment.photos.count))
-            }
+            let saving = PhotoSaving(client: client, folder: folder) { progress(Double($0.done) / Double($0.total)) }
+            return try await saving.run(moment).summary
         }
     }
 
@@ -56,13 +51,18 @@ struct DaemonPhotos: PhotoFiles {
                 progress($0.phase == .scanning ? 0.1 * part : 0.1 + 0.9 * part)
             }.run(folder)
         }
-        return PhotoImportOutcome(summary: report.summary(removesOriginals: false), skipped: report.skipped.map(\.line))
+        let summary = report.summary(removesOriginals: false, hint: "“Import Whole Files” keeps them whole")
+        return PhotoImportOutcome(summary: summary, skipped: report.skipped.map(\.line))
     }
 
     func export(to folder: String, progress: @escaping ProgressHandler) async throws -> String {
         try await control.translatingErrors { client in
             let export = MomentExport(client: client, folder: folder) { progress(Double($0.done) / Double($0.total)) }
-            try await runBlocking { try export.makeFolder() }
+            do {
+                try await runBlocking { try export.makeFolder() }
+            } catch let error as TransferError {
+                throw PhotoFilesRefusal(sentence: error.sentence)
+            }
             let report = try await export.run()
             return [report.summary, report.warning].compactMap { $0 }.joined(separator: " ")
         }

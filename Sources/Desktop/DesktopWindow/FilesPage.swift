@@ -61,13 +61,10 @@ final class FilesPage: Page {
 
     func open() async { await lock.open() }
 
-    func refresh() async {
-        await vault.refresh()
-        if vault.isOpen, model.work == nil { await model.load() }
-    }
-
     private func askToAdd(_ paths: [String]) {
-        guard model.work == nil else { return context.announce("Another file is being locked or saved. Wait for it.") }
+        guard model.work == nil else {
+            return context.announce("\(model.work?.title ?? "Another file") is not finished. Wait until it ends.")
+        }
         let what = paths.count == 1 ? "this file" : SpokenDuration.count(paths.count, "file")
         Dialogs.choose(
             "Lock \(what)?",

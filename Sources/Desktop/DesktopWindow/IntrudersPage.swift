@@ -37,7 +37,6 @@ final class IntrudersPage: Page {
     }
 
     func open() async { await lock.open() }
-    func refresh() async { await vault.refresh() }
 
     private func update() {
         list.update(model.items)

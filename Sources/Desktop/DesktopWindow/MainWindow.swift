@@ -110,7 +110,12 @@ final class MainWindow {
         }
         Signals.connectCloseRequest(widget) { [unowned self] in close() }
         addAction("search") { [unowned self] in focusSearch() }
-        addAction("lock-all") { [overview = models.overview] in Task { await overview.lockAll() } }
+        addAction("lock-all") { [models] in
+            Task {
+                await models.overview.lockAll()
+                await models.vault.refresh()
+            }
+        }
         addAction("new-note") { [unowned self] in
             show(page: pages.firstIndex { $0.name == "notes" } ?? 0)
             (pages[shown].page as? NotesPage)?.startNew()
@@ -175,6 +180,8 @@ final class MainWindow {
         while !Task.isCancelled {
             await models.overview.refresh()
             if models.overview.isSetUp == false, firstRun == nil { startFirstRun() }
+            // Whatever page is shown: a lock removes what the others have of it.
+            await models.vault.refresh()
             if shown > 0, firstRun == nil { await pages[shown].page.refresh() }
             let isActive = gtk_window_is_active(widget.window) != 0
             try? await Task.sleep(for: isActive ? Self.period : Self.idlePeriod)

@@ -49,11 +49,6 @@ final class MomentsPage: Page {
 
     func open() async { await lock.open() }
 
-    func refresh() async {
-        await vault.refresh()
-        if vault.isOpen, model.work == nil, model.shown == nil { await model.load() }
-    }
-
     private func connectList(_ window: @escaping () -> Widget) {
         let model = model
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
@@ -88,6 +83,7 @@ final class MomentsPage: Page {
     private func connectMoment(_ window: @escaping () -> Widget) {
         let model = model
         Signals.connect(screen["back"].raw, "clicked") { model.close() }
+        Signals.connect(screen["more_photos"].raw, "clicked") { model.showMorePhotos() }
         Signals.connect(screen["favourite"].raw, "toggled") { [unowned self] in
             guard !isUpdating else { return }
             let isOn = gtk_toggle_button_get_active(screen["favourite"].cast(to: GtkToggleButton.self)) != 0
@@ -107,12 +103,16 @@ final class MomentsPage: Page {
     }
 
     private func update() {
-        list.update(model.moments.map { MomentItem(moment: $0, thumbnail: model.thumbnails[$0.id]) })
+        list.update(
+            model.moments.map { MomentItem(moment: $0, thumbnail: $0.photos.first.flatMap { model.thumbnails[$0.id] }) }
+        )
         screen["more"].setVisible(model.hasMore)
-        screen["nothing"].setVisible(model.moments.isEmpty && model.search.isEmpty)
-        screen["export"].setSensitive(!model.moments.isEmpty)
+        screen["nothing"].setVisible(model.isEmpty)
+        screen["no_match"].setVisible(model.moments.isEmpty && !model.isEmpty)
+        screen["export"].setSensitive(!model.isEmpty)
+        if model.search.isEmpty, !screen["search"].text.isEmpty, !vault.isOpen { screen["search"].text = "" }
         screen["outcome"].setVisible(!model.outcome.isEmpty)
-        screen["outcome"].setText(model.outcome.joined(separator: "\n"))
+        screen["outcome"].setText(Self.short(model.outcome).joined(separator: "\n"))
         screen["unreadable"].setVisible(model.unreadable > 0)
         screen["unreadable"].setText(
             "\(SpokenDuration.count(model.unreadable, "moment")) can't be opened with the keys of this vault.")
@@ -126,9 +126,19 @@ final class MomentsPage: Page {
         updateMoment()
     }
 
+    private static func short(_ sentences: [String]) -> [String] {
+        let most = 20
+        guard sentences.count > most else { return sentences }
+        return sentences.prefix(most) + ["And \(sentences.count - most) more files."]
+    }
+
     private func updateMoment() {
         updatePictures()
-        guard let shown = model.shown else { return }
+        // Also of a moment that was closed or locked nothing stays in the widgets.
+        guard let shown = model.shown else {
+            for name in ["heading", "facts", "words"] { screen[name].setText("") }
+            return
+        }
         isUpdating = true
         gtk_toggle_button_set_active(
             screen["favourite"].cast(to: GtkToggleButton.self), shown.moment.favourite ? 1 : 0)
@@ -137,18 +147,29 @@ final class MomentsPage: Page {
         screen["facts"].setText(shown.moment.facts)
         screen["words"].setText(shown.words)
         screen["words"].setVisible(!shown.words.isEmpty)
+        screen["more_photos"].setVisible(model.hasMorePhotos)
         screen["save"].setVisible(!shown.moment.photos.isEmpty)
     }
 
-    /// A picture a photo; each is replaced when its content was fetched.
+    /// A picture a photo; one is replaced when its content was fetched.
     private func updatePictures() {
-        guard pictures.map(\.photo) != model.photos else { return }
         let box = screen["pictures"].cast(to: GtkBox.self)
-        for picture in pictures { gtk_box_remove(box, picture.widget) }
-        pictures = model.photos.enumerated().map { number, photo in
-            let widget = Self.picture(photo, "Photo \(number + 1) of \(model.photos.count)")
+        let count = model.shown?.moment.photos.count ?? 0
+        let shown = model.photos.map(\.id)
+        if !shown.starts(with: pictures.map(\.photo.id)) {
+            for picture in pictures { gtk_box_remove(box, picture.widget) }
+            pictures = []
+        }
+        for photo in model.photos.dropFirst(pictures.count) {
+            let widget = Self.picture(photo, "Photo \(pictures.count + 1) of \(count)")
             gtk_box_append(box, widget)
-            return (photo, widget)
+            pictures.append((photo, widget))
+        }
+        for (number, photo) in model.photos.enumerated() where pictures[number].photo != photo {
+            let widget = Self.picture(photo, "Photo \(number + 1) of \(count)")
+            gtk_box_insert_child_after(box, widget, pictures[number].widget)
+            gtk_box_remove(box, pictures[number].widget)
+            pictures[number] = (photo, widget)
         }
     }
 
@@ -157,6 +178,7 @@ final class MomentsPage: Page {
             let label = Widget.label("dim-label")
             label.setText(photo.problem.isEmpty ? "Opening \(name.lowercased())…" : photo.problem)
             gtk_label_set_wrap(label.opaque, 1)
+            gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
             return label
         }
         let texture = PictureTexture.make(pixels)

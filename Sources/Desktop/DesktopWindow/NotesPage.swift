@@ -41,7 +41,6 @@ final class NotesPage: Page {
     }
 
     func open() async { await lock.open() }
-    func refresh() async { await vault.refresh() }
 
     /// Ctrl+N.
     func startNew() {

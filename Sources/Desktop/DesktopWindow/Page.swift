@@ -9,7 +9,8 @@ protocol Page: AnyObject {
 
     /// The page became visible.
     func open() async
-    /// Called every few seconds while the page is visible.
+    /// Called every few seconds while the page is visible. Pages of the vault read nothing then: that is a use of it, and
+    /// it would never lock itself.
     func refresh() async
 }
 

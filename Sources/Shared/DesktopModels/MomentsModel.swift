@@ -10,10 +10,12 @@ public protocol PhotoFiles: Sendable {
     ///
     /// - Returns: it is upright and has at most 2,048 pixels a side.
     func picture(of photo: PhotoReport) async throws -> PixelPicture
-    /// The same of its thumbnail, with at most 320 pixels a side.
+    /// The same of its thumbnail, with at most 96 pixels a side.
     func thumbnail(of photo: PhotoReport) async throws -> PixelPicture
     /// Writes a moment's photos, unsealed, into a folder. Nothing is overwritten.
-    func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws
+    ///
+    /// - Returns: one sentence.
+    func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws -> String
     /// Imports the photos of a folder, a moment for each day.
     func importFolder(
         _ folder: String, to vault: String, keepsOriginals: Bool, progress: @escaping ProgressHandler
@@ -34,6 +36,13 @@ public struct PixelPicture: Equatable, Sendable {
     public init(width: Int, height: Int, rgb: [UInt8]) {
         (self.width, self.height, self.rgb) = (width, height, rgb)
     }
+}
+
+/// The folder can't be used; nothing was read or written.
+public struct PhotoFilesRefusal: Error {
+    public var sentence: String
+
+    public init(sentence: String) { self.sentence = sentence }
 }
 
 /// What an import did.
@@ -62,18 +71,24 @@ public struct ShownPhoto: Equatable, Sendable, Identifiable {
 public final class MomentsModel {
     /// How many more moments are shown each time.
     static let pageSize = 100
+    /// How many more photos of a moment are decoded each time: one takes up to 9 MB of memory.
+    static let photosAtOnce = 20
 
     /// Newest first, as far as they are shown.
     public private(set) var moments: [MomentReport] = []
     public private(set) var hasMore = false
+    /// Whether there is no moment at all, also none that the search does not find.
+    public private(set) var isEmpty = true
     /// How many can't be opened with this vault's keys.
     public private(set) var unreadable = 0
-    /// The first photo of each moment, by the moment's id.
+    /// The first photo of each moment, by the photo's id.
     public private(set) var thumbnails: [String: PixelPicture] = [:]
     /// The moment that is shown, with its words.
     public private(set) var shown: MomentContent?
+    /// The first ones, as far as they are shown.
     public private(set) var photos: [ShownPhoto] = []
-    /// What the last import or export did: one sentence, and one for each file that was skipped.
+    public var hasMorePhotos: Bool { (shown?.moment.photos.count ?? 0) > photos.count }
+    /// What the last import, export or saving did: one sentence, and one for each file that was skipped.
     public private(set) var outcome: [String] = []
     /// Words that a moment has to contain; empty: all moments.
     public var search = ""
@@ -87,6 +102,10 @@ public final class MomentsModel {
     private var limit = MomentsModel.pageSize
     @ObservationIgnored private var fetching: Task<Void, Never>?
     @ObservationIgnored private var thumbnailing: Task<Void, Never>?
+    /// Photos whose thumbnail was fetched, or can't be.
+    @ObservationIgnored private var tried: Set<String> = []
+    /// Increases with each moment that is opened or closed.
+    @ObservationIgnored private var openings = 0
 
     public init(_ context: DesktopContext, _ vault: VaultModel, _ files: any PhotoFiles) {
         self.context = context
@@ -105,22 +124,23 @@ public final class MomentsModel {
         let first = Array(list.moments.prefix(limit))
         if first != moments { moments = first }
         hasMore = list.moments.count > limit
+        if words.isEmpty { isEmpty = list.moments.isEmpty }
         unreadable = list.unreadable
-        if thumbnailing == nil { thumbnailing = Task { [weak self] in await self?.fetchThumbnails() } }
+        let named = Set(first.compactMap(\.photos.first?.id))
+        thumbnails = thumbnails.filter { named.contains($0.key) }
+        tried.formIntersection(named)
+        thumbnailing?.cancel()
+        thumbnailing = Task { [weak self] in await self?.fetchThumbnails() }
     }
 
     /// One after another, in the order of the list.
     private func fetchThumbnails() async {
-        defer { thumbnailing = nil }
-        var tried: Set<String> = []
-        while !Task.isCancelled,
-            let next = moments.first(where: { !$0.photos.isEmpty && thumbnails[$0.id] == nil && !tried.contains($0.id) }
-            )
-        {
-            tried.insert(next.id)
-            let report = try? await context.control.call(\.readPhoto, parameter: next.photos[0].id)
-            guard let report, let picture = try? await files.thumbnail(of: report), !Task.isCancelled else { continue }
-            thumbnails[next.id] = picture
+        for photo in moments.compactMap(\.photos.first?.id) where !tried.contains(photo) {
+            let report = try? await context.control.call(\.readPhoto, parameter: photo)
+            let picture: PixelPicture? = if let report { try? await files.thumbnail(of: report) } else { nil }
+            guard !Task.isCancelled else { return }
+            tried.insert(photo)
+            thumbnails[photo] = picture
         }
     }
 
@@ -133,17 +153,27 @@ public final class MomentsModel {
 
     /// Shows a moment; its photos follow one after another.
     public func open(_ id: String) async {
-        let content = await vault.read { try await context.control.call(\.readMoment, parameter: id) }
-        guard let content else { return }
         close()
+        if work == nil { outcome = [] }
+        let opening = openings
+        let content = await vault.read { try await context.control.call(\.readMoment, parameter: id) }
+        guard let content, opening == openings else { return }
         shown = content
-        photos = content.moment.photos.map { ShownPhoto(id: $0.id) }
-        fetching = Task { [weak self] in
-            for photo in content.moment.photos where !Task.isCancelled { await self?.fetch(photo.id) }
+        showMorePhotos()
+    }
+
+    public func showMorePhotos() {
+        let more = (shown?.moment.photos ?? []).dropFirst(photos.count).prefix(Self.photosAtOnce)
+        photos += more.map { ShownPhoto(id: $0.id) }
+        fetching = Task { [weak self, before = fetching, openings] in
+            await before?.value
+            for photo in more { await self?.fetch(photo.id, of: openings) }
         }
     }
 
-    private func fetch(_ id: String) async {
+    /// - Parameter opening: nothing is done for a moment that was closed.
+    private func fetch(_ id: String, of opening: Int) async {
+        guard opening == openings else { return }
         let result: Result<PixelPicture, any Error>
         do {
             let report = try await context.control.call(\.readPhoto, parameter: id)
@@ -151,7 +181,7 @@ public final class MomentsModel {
         } catch {
             result = .failure(error)
         }
-        guard !Task.isCancelled, let index = photos.firstIndex(where: { $0.id == id }) else { return }
+        guard opening == openings, let index = photos.firstIndex(where: { $0.id == id }) else { return }
         switch result {
         case .success(let picture): photos[index].picture = picture
         case .failure(let error): photos[index].problem = "The photo can't be shown. \(sentence(error))"
@@ -159,6 +189,7 @@ public final class MomentsModel {
     }
 
     public func close() {
+        openings += 1
         fetching?.cancel()
         fetching = nil
         shown = nil
@@ -171,8 +202,9 @@ public final class MomentsModel {
 
     /// Moves the shown moment to the trash, from where the companion and `applocker moments restore` restore it.
     public func moveToTrash() async {
+        let id = shown?.moment.id
         guard await change(ChangeMomentRequest(removed: true)) else { return }
-        close()
+        if shown?.moment.id == id { close() }
         context.announce("The moment is in the trash. `applocker moments restore` restores it.")
         await load()
     }
@@ -183,7 +215,11 @@ public final class MomentsModel {
         let changed = await vault.read {
             try await context.control.call(\.changeMoment, parameter: id, body: request)
         }
-        guard let changed else { return false }
+        guard let changed else {
+            // So that the button is set again.
+            if shown?.moment.id == id { shown = shown }
+            return false
+        }
         if shown?.moment.id == id { shown?.moment = changed }
         if let index = moments.firstIndex(where: { $0.id == id }) { moments[index] = changed }
         return true
@@ -194,25 +230,20 @@ public final class MomentsModel {
     /// Writes the photos of the shown moment into a folder, unsealed.
     public func savePhotos(into folder: String) async {
         guard let moment = shown?.moment else { return }
-        let done: Void? = await vault.read {
-            try await running.run("Saving photos") { [files] in try await files.save(moment, into: folder, progress: $0)
-            }
+        await run("Saving photos", ifStopped: Self.unsealed(folder)) { [files] in
+            [try await files.save(moment, into: folder, progress: $0)]
         }
-        let count = SpokenDuration.count(moment.photos.count, "photo")
-        if done != nil { context.announce("\(count) saved, unsealed: delete them when you are done.") }
     }
 
     /// After a failure or `cancel`, finished days stay; importing the folder again continues.
     public func importFolder(_ folder: String, keepsOriginals: Bool) async {
-        outcome = []
-        let done: PhotoImportOutcome? =
-            await vault.read {
-                guard let vault = try await context.control.call(\.vault).vault else { return nil }
-                return try await running.run("Importing photos") { [files] in
-                    try await files.importFolder(folder, to: vault, keepsOriginals: keepsOriginals, progress: $0)
-                }
-            } ?? nil
-        if let done { outcome = [done.summary] + done.skipped }
+        let status = await vault.read { try await context.control.call(\.vault) }
+        guard let vault = status?.vault else { return }
+        let stopped = "The import was stopped. Finished days stay; import the folder again to continue."
+        await run("Importing photos", ifStopped: stopped) { [files] in
+            let done = try await files.importFolder(folder, to: vault, keepsOriginals: keepsOriginals, progress: $0)
+            return [done.summary] + done.skipped
+        }
         await load()
     }
 
@@ -222,15 +253,39 @@ public final class MomentsModel {
             title: "Export Everline",
             explanation: "Every moment and photo is written to \(folder), unsealed: store it like a photo album.",
             verb: "Export")
-        let summary: String? = await vault.read {
-            _ = try await context.prompt.ask(question) { [control = context.control] passcode in
+        let status = await context.attempt {
+            try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
             }
-            return try await running.run("Exporting Everline") { [files] in
-                try await files.export(to: folder, progress: $0)
-            }
         }
-        if let summary { outcome = [summary] }
+        guard status != nil else { return }
+        await run("Exporting Everline", ifStopped: Self.unsealed(folder)) { [files] in
+            [try await files.export(to: folder, progress: $0)]
+        }
+    }
+
+    private static func unsealed(_ folder: String) -> String {
+        "Not everything was written. The files in \(folder) are not sealed: remove them."
+    }
+
+    /// The outcome stays after a lock: its sentences name no content of the vault.
+    ///
+    /// - Parameter stopped: the sentence after `cancel`, a lock or a failure in the middle.
+    private func run(
+        _ title: String, ifStopped stopped: String,
+        _ body: @escaping @Sendable (@escaping TransferWork.ProgressHandler) async throws -> [String]
+    ) async {
+        if let work { return context.announce("\(work.title) is not finished. Wait until it ends.") }
+        outcome = []
+        do {
+            outcome = try await running.run(title, body)
+        } catch is CancellationError {
+            outcome = [stopped]
+        } catch let error as PhotoFilesRefusal {
+            outcome = [error.sentence]
+        } catch {
+            outcome = [sentence(error), stopped]
+        }
     }
 
     /// Stops the import, the export or the saving.
@@ -240,8 +295,8 @@ public final class MomentsModel {
         cancel()
         close()
         thumbnailing?.cancel()
-        thumbnails = [:]
-        (moments, hasMore, unreadable, outcome) = ([], false, 0, [])
+        (thumbnailing, thumbnails, tried) = (nil, [:], [])
+        (moments, hasMore, isEmpty, unreadable, search) = ([], false, true, 0, "")
         limit = Self.pageSize
     }
 }

@@ -19,7 +19,7 @@ public final class TransferWork {
 
     public init() {}
 
-    /// Stops it; nothing incomplete remains.
+    /// Stops it.
     public func cancel() { stop?() }
 
     /// - Parameters:
@@ -31,7 +31,7 @@ public final class TransferWork {
         _ body: @escaping @Sendable (@escaping ProgressHandler) async throws -> Result
     ) async throws -> Result {
         guard stop == nil else {
-            throw ControlError(.failed, "\(step?.title ?? "Another transfer") runs. Wait for it.")
+            throw ControlError(.failed, "\(step?.title ?? "Another transfer") is not finished. Wait until it ends.")
         }
         let (parts, newest) = AsyncStream.makeStream(of: Double.self, bufferingPolicy: .bufferingNewest(1))
         let task = Task {

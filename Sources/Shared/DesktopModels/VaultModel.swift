@@ -9,6 +9,8 @@ public final class VaultModel {
     private let context: DesktopContext
     /// Removes what was read from the vault.
     @ObservationIgnored var onLock: [() -> Void] = []
+    /// Increases with each lock.
+    @ObservationIgnored private var locks = 0
 
     public init(_ context: DesktopContext) { self.context = context }
 
@@ -39,11 +41,14 @@ public final class VaultModel {
         }
     }
 
-    /// Reads from the vault; a refusal because it is locked shows that.
+    /// Reads from the vault; a refusal because it is locked shows that. What arrives after a lock is dropped.
     func read<Result: Sendable>(_ work: @MainActor () async throws -> Result) async -> Result? {
-        await context.attempt {
+        let before = locks
+        return await context.attempt {
             do {
-                return try await work()
+                let result = try await work()
+                guard locks == before else { throw CancellationError() }
+                return result
             } catch let error as ControlError where error.code == .vaultLocked {
                 show(false)
                 throw CancellationError()
@@ -54,6 +59,8 @@ public final class VaultModel {
     private func show(_ isOpen: Bool) {
         guard isOpen != self.isOpen else { return }
         self.isOpen = isOpen
-        if !isOpen { for wipe in onLock { wipe() } }
+        guard !isOpen else { return }
+        locks += 1
+        for wipe in onLock { wipe() }
     }
 }

@@ -24,6 +24,8 @@ final class WindowSession: Sendable {
         var name: String
         var text: String
         var isOn: Bool
+        /// In pixels.
+        var height: Int
     }
 
     private struct Reply: Decodable {

@@ -14,6 +14,7 @@ struct MomentsModelTests {
             var exported: [String] = []
             var onPicture: @Sendable (String) async throws -> PixelPicture = { _ in MomentsModelTests.dot }
             var onImport: @Sendable () async throws -> Void = {}
+            var onExport: @Sendable () async throws -> Void = {}
         }
         let state = Mutex(State())
 
@@ -23,7 +24,9 @@ struct MomentsModelTests {
 
         func thumbnail(of photo: PhotoReport) async throws -> PixelPicture { MomentsModelTests.dot }
 
-        func save(_ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler) async throws {}
+        func save(
+            _ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler
+        ) async throws -> String { "Saved \(moment.photos.count) photos." }
 
         func importFolder(
             _ folder: String, to vault: String, keepsOriginals: Bool, progress: @escaping ProgressHandler
@@ -38,7 +41,11 @@ struct MomentsModelTests {
         }
 
         func export(to folder: String, progress: @escaping ProgressHandler) async throws -> String {
-            state.withLock { $0.exported.append(folder) }
+            let body = state.withLock { state in
+                state.exported.append(folder)
+                return state.onExport
+            }
+            try await body()
             return "Wrote 1 moment."
         }
     }
@@ -93,7 +100,7 @@ struct MomentsModelTests {
             MomentList(moments: [Self.moment("m0", photos: 2), Self.moment("m1")], unreadable: 0)
         }
         await model.load()
-        await eventually("it is there") { model.thumbnails == ["m0": Self.dot] }
+        await eventually("it is there") { model.thumbnails == ["m0-0": Self.dot] }
         await vault.refresh()
         await vault.lock()
         #expect(model.thumbnails.isEmpty)
@@ -121,20 +128,107 @@ struct MomentsModelTests {
         #expect(model.moments.isEmpty && model.shown == nil && model.photos.isEmpty)
     }
 
-    @Test func aPhotoThatArrivesAfterItsMomentWasClosedIsNotKept() async {
+    @Test func aPhotoOfAMomentThatWasClosedIsNotShownInTheNext() async {
         let (arrival, arrive) = AsyncStream.makeStream(of: Void.self)
+        let late = PixelPicture(width: 1, height: 1, rgb: [9, 9, 9])
         files.state.withLock {
             $0.onPicture = { _ in
                 for await _ in arrival { break }
-                return Self.dot
+                return late
             }
         }
         await model.open("m0")
+        await eventually("it is asked for") { control.requests(.readPhoto).count == 1 }
+        files.state.withLock { $0.onPicture = { _ in Self.dot } }
+        // The same moment, with the same photos.
+        await model.open("m0")
+        await eventually("both are there") { model.photos.allSatisfy { $0.picture == Self.dot } }
+        arrive.finish()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(model.photos.allSatisfy { $0.picture == Self.dot })
+    }
+
+    @Test func whatArrivesAfterALockIsDropped() async {
+        await vault.refresh()
+        for operation in ["list", "moment"] {
+            let (arrival, arrive) = AsyncStream.makeStream(of: Void.self)
+            control.on(\.listMoments) { _ in
+                for await _ in arrival { break }
+                return MomentList(moments: [Self.moment("m0")], unreadable: 0)
+            }
+            control.on(\.readMoment) { _ in
+                for await _ in arrival { break }
+                return MomentContent(moment: Self.moment("m0", photos: 2), words: "Sun.")
+            }
+            let reading = Task { operation == "list" ? await model.load() : await model.open("m0") }
+            await eventually("it is asked for") {
+                !control.requests(operation == "list" ? .listMoments : .readMoment).isEmpty
+            }
+            await vault.lock()
+            arrive.finish()
+            await reading.value
+            #expect(model.moments.isEmpty && model.shown == nil && model.photos.isEmpty)
+            await vault.refresh()
+        }
+    }
+
+    @Test func aMomentThatWasLeftWhileItWasReadStaysClosed() async {
+        let (arrival, arrive) = AsyncStream.makeStream(of: Void.self)
+        control.on(\.readMoment) { _ in
+            for await _ in arrival { break }
+            return MomentContent(moment: Self.moment("m0"), words: "Sun.")
+        }
+        let reading = Task { await model.open("m0") }
+        await eventually("it is asked for") { !control.requests(.readMoment).isEmpty }
         model.close()
         arrive.finish()
-        await model.open("m1")
-        model.close()
-        #expect(model.photos.isEmpty && model.shown == nil)
+        await reading.value
+        #expect(model.shown == nil)
+    }
+
+    @Test func twentyPhotosAreDecodedAndMoreOnRequest() async {
+        control.on(\.readMoment) { _ in MomentContent(moment: Self.moment("m0", photos: 30), words: "") }
+        await model.open("m0")
+        #expect(model.photos.count == 20 && model.hasMorePhotos)
+        model.showMorePhotos()
+        #expect(model.photos.count == 30 && !model.hasMorePhotos)
+        await eventually("all are there") { model.photos.allSatisfy { $0.picture != nil } }
+    }
+
+    @Test func aMomentBecomesAFavouriteAndMovesToTheTrash() async {
+        await vault.refresh()
+        await model.load()
+        await model.open("m0")
+        control.on(\.changeMoment) { request in
+            var moment = Self.moment("m0")
+            let body = try request.body(as: ChangeMomentRequest.self)
+            (moment.favourite, moment.removed) = (body.favourite ?? false, body.removed == true ? 1 : nil)
+            return moment
+        }
+        await model.setFavourite(true)
+        #expect(model.shown?.moment.favourite == true && model.moments[0].favourite)
+        await model.moveToTrash()
+        #expect(model.shown == nil)
+        #expect(context.announcement.hasPrefix("The moment is in the trash."))
+    }
+
+    @Test func aCancelledExportSaysThatItsFilesAreNotSealed() async {
+        files.state.withLock { $0.onExport = { try await Task.sleep(for: .seconds(600)) } }
+        async let export: Void = model.export(to: "/home/a/album")
+        await answer(context.prompt)
+        await eventually("it runs") { model.work != nil }
+        model.cancel()
+        await export
+        #expect(
+            model.outcome == ["Not everything was written. The files in /home/a/album are not sealed: remove them."])
+    }
+
+    @Test func aFolderThatCantBeUsedIsNamedAlone() async {
+        files.state.withLock { $0.onExport = { throw PhotoFilesRefusal(sentence: "It is not empty.") } }
+        async let export: Void = model.export(to: "/home/a/album")
+        await answer(context.prompt)
+        await export
+        #expect(model.outcome == ["It is not empty."])
     }
 
     @Test func anImportReportsWhatItSkipped() async {
@@ -149,10 +243,12 @@ struct MomentsModelTests {
         async let first: Void = model.importFolder("/home/a/old", keepsOriginals: false)
         await eventually("it runs") { model.work?.part == 0.5 }
         await model.importFolder("/home/a/other", keepsOriginals: false)
-        #expect(context.announcement == "Importing photos runs. Wait for it.")
+        #expect(context.announcement == "Importing photos is not finished. Wait until it ends.")
         model.cancel()
         await first
         #expect(model.work == nil && files.state.withLock { $0.imported.count } == 1)
+        #expect(
+            model.outcome == ["The import was stopped. Finished days stay; import the folder again to continue."])
     }
 
     @Test func anExportAsksForThePasscodeAlthoughTheVaultIsOpen() async throws {
