@@ -50,7 +50,8 @@ export function viewMomentPhoto(context, moment, first, left) {
         failed: (_, error) => (message.textContent = `Showing the thumbnail. ${sentenceOf(error)}`),
     });
     const animations = new MediumPictures({ ...context, signal }, {
-        triesAgain: false, dropsUndecodable: true, read: (id, options) => animation(context.companion.momentPhotos, id, options.signal),
+        triesAgain: false, dropsUndecodable: true,
+        read: (id, options) => animation(context.companion.momentPhotos, id, options.signal),
     });
     const place = element("span", { role: "status" });
     const sharing = iconButton("share", "Share or save this photo",

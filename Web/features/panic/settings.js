@@ -75,8 +75,8 @@ export function panicPage(context) {
                 way("fingers", "Tap with three fingers", "Three times, quickly"))],
             { foot: "While the app is visible. An iPhone may ask again after each start to allow access to motion." }),
             section("How to return", [card(points(
-                "Every tab is locked and shows a calculator, or the notes of your disguise, also after a reload. Nothing "
-                    + "shows that it is AppLocker.",
+                "Every tab is locked and shows a calculator, or the notes of your disguise, also after a reload. "
+                    + "Nothing shows that it is AppLocker.",
                 "Hold its display for a second and release it, or press Shift and Enter: the lock screen appears.",
                 "Or type your PIN, if it has digits alone, and press = twice.",
                 "With the disguise on, unlock it as usual."))]),
