@@ -96,6 +96,33 @@ def test_filters_find_the_oldest_of_six_hundred_alerts(phone):
     page.get_by_text("App 1", exact=True).wait_for()
 
 
+def test_older_alerts_that_cant_be_read_are_reported_and_read_again(phone):
+    page = phone.page
+    make(phone, "alerts", 600)
+    page.evaluate("""async () => {
+        const { Household } = await import("/household/household.js");
+        const { CompanionError } = await import("/household/errors.js");
+        const read = Household.prototype.alertPage;
+        window.fails = 2;
+        Household.prototype.alertPage = function (options) {
+            if (options.before !== undefined && window.fails-- > 0) {
+                throw new CompanionError("failed", "The disk has no space.");
+            }
+            return read.call(this, options);
+        };
+    }""")
+    phone.go("alerts", "Alerts")
+    # Each attempt fails at the second page.
+    for _ in range(2):
+        page.get_by_text("Older alerts can’t be read.").wait_for()
+        phone.check()
+        assert page.locator(".alerts > [role=status]").inner_text() == ""
+        page.get_by_role("button", name="Try again").click()
+    # Those of the setup too.
+    page.locator(".alerts > [role=status]").filter(has_text="60").wait_for(state="attached")
+    page.get_by_text("Older alerts can’t be read.").wait_for(state="hidden")
+
+
 def test_alerts_that_no_key_opens_hide_no_older_ones(phone):
     make(phone, "alerts", 10)
     # As many as are read at once, of which none can be opened.

@@ -313,6 +313,8 @@ def test_a_passkey_unlocks_by_holding_the_title(new_context, household, computer
     wait_until_handled(page)
     assert page.evaluate("() => passkeyRequests") == 1
     harmless(page)
+    pad(page).focus()
+    page.keyboard.press("Shift+Tab")
     page.keyboard.press("Shift+Enter")
     page.locator(".tabs").wait_for()
     assert page.evaluate("() => passkeyRequests") == 2

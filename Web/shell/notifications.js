@@ -10,11 +10,15 @@ export function followNotifications(companion) {
     companion.addEventListener("state", look);
     document.addEventListener("visibilitychange", look);
     let isRenewing = false;
+    let isWantedAgain = false;
     const renew = async () => {
+        isWantedAgain = isRenewing;
         if (document.hidden || isRenewing) return;
         isRenewing = true;
         await renewSubscription(companion).then((problem) => companion.reportNotifications(problem)).catch(() => {});
         isRenewing = false;
+        // What it is called may have changed meanwhile.
+        if (isWantedAgain) renew();
     };
     document.addEventListener("visibilitychange", renew);
     companion.addEventListener("identity", renew);

@@ -43,6 +43,12 @@ async function fallback(device) {
 }
 
 /**
+ * Ends a subscription at the push service. Throws CompanionError `noPush`.
+ * @param {PushSubscription} subscription
+ */
+export const ended = (subscription) => soon(subscription.unsubscribe(), "The browser’s push service did not answer.");
+
+/**
  * One change of the subscription at a time, in all tabs and the worker: otherwise one that is renewed would return
  * after it was ended.
  * @template Value
@@ -76,7 +82,7 @@ export async function keepSubscription(device, registration) {
     const wanted = base64url(key);
     let subscription = await registration.pushManager.getSubscription();
     if (subscription && keyOf(subscription) !== wanted) {
-        await subscription.unsubscribe();
+        await ended(subscription);
         subscription = null;
     }
     subscription ??= await soon(

@@ -49,6 +49,7 @@ export class AlertFeed {
         signal.addEventListener("abort", () => {
             this.#alerts.clear();
             this.#reading.clear();
+            this.#merged = null;
         }, { once: true });
     }
 
@@ -72,7 +73,10 @@ export class AlertFeed {
             [this.#reading, this.#pages, this.problem] = [new Map(), 0, null];
             // Where nothing is shown, the first page is shown at once.
             if (this.#alerts.size === 0) [this.#alerts, this.isComplete] = [this.#reading, false];
-            await this.#readPage(round);
+            await this.#readPage(round).catch((error) => {
+                this.#failed(round, error);
+                throw error;
+            });
         });
     }
 

@@ -85,7 +85,7 @@ export function disguisePage(context) {
             section("How to unlock the notes", [card(points(
                 "Type your PIN on a line of its own, then press Enter twice, or hold Done for a second.",
                 "With Face ID or a fingerprint: hold the title for a second and "
-                    + "release it. On a keyboard: Tab, then Shift and Enter.",
+                    + "release it. On a keyboard: Shift and Tab, then Shift and Enter.",
                 "Words, and a number after which you press Enter once, never try a PIN.", failure("the note")))],
             {
                 foot: "What you type there is not sealed. It is kept in memory only, and removed when the app is "

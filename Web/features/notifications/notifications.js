@@ -3,7 +3,7 @@ import { hex, randomBytes } from "../../crypto/bytes.js";
 import { HubUnreachable } from "../../hub/errors.js";
 import { CompanionError } from "../../household/errors.js";
 import { factNames, noticeKinds, usualQuietHours } from "../../workers/notification-text.js";
-import { changingSubscription, keepSubscription, renewIfWanted, soon } from "../../workers/push-subscription.js";
+import { changingSubscription, ended, keepSubscription, renewIfWanted, soon } from "../../workers/push-subscription.js";
 
 /** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
 /** @typedef {import("../../workers/notification-text.js").QuietHours} QuietHours */
@@ -70,8 +70,15 @@ export async function unsubscribe(companion) {
     await companion.settings.set(factNames.wanted, false);
     companion.reportNotifications(null);
     const registration = await navigator.serviceWorker?.getRegistration("/");
+    const end = async () => {
+        const subscription = await registration?.pushManager?.getSubscription();
+        if (subscription) await ended(subscription);
+    };
+    await end();
+    // Once more after a change that had begun before.
     await changingSubscription(async () => {
-        await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+        await companion.settings.set(factNames.wanted, false);
+        await end();
         await companion.device.hub.removePush();
     });
 }

@@ -77,7 +77,8 @@ export function panicPage(context) {
             section("How to return", [card(points(
                 "Every tab is locked and shows a calculator, or the notes of your disguise, also after a reload. "
                     + "Nothing shows that it is AppLocker.",
-                "Hold its display for a second and release it, or press Shift and Enter: the lock screen appears.",
+                "Hold its display or title for a second and release it, or press Shift and Enter (in the notes first "
+                    + "Shift and Tab): the lock screen appears.",
                 "Or type your PIN, if it has digits alone, and press = twice.",
                 "With the disguise on, unlock it as usual."))]),
             button("Try it now", () => panic(companion), { wide: true, icon: "lock" }),
