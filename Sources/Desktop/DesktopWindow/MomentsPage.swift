@@ -111,7 +111,7 @@ final class MomentsPage: Page {
         screen["no_match"].setVisible(model.moments.isEmpty && !model.isEmpty)
         screen["export"].setSensitive(!model.isEmpty)
         if model.search.isEmpty, !screen["search"].text.isEmpty, !vault.isOpen { screen["search"].text = "" }
-        screen["outcome"].setVisible(!model.outcome.isEmpty)
+        screen["outcome_area"].setVisible(!model.outcome.isEmpty)
         screen["outcome"].setText(Self.short(model.outcome).joined(separator: "\n"))
         screen["unreadable"].setVisible(model.unreadable > 0)
         screen["unreadable"].setText(

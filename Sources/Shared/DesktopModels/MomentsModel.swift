@@ -124,7 +124,7 @@ public final class MomentsModel {
         let first = Array(list.moments.prefix(limit))
         if first != moments { moments = first }
         hasMore = list.moments.count > limit
-        if words.isEmpty { isEmpty = list.moments.isEmpty }
+        if words.isEmpty || !list.moments.isEmpty { isEmpty = list.moments.isEmpty }
         unreadable = list.unreadable
         let named = Set(first.compactMap(\.photos.first?.id))
         thumbnails = thumbnails.filter { named.contains($0.key) }
@@ -139,7 +139,8 @@ public final class MomentsModel {
             let report = try? await context.control.call(\.readPhoto, parameter: photo)
             let picture: PixelPicture? = if let report { try? await files.thumbnail(of: report) } else { nil }
             guard !Task.isCancelled else { return }
-            tried.insert(photo)
+            // A photo's record may arrive after its moment's.
+            if report != nil { tried.insert(photo) }
             thumbnails[photo] = picture
         }
     }
@@ -216,8 +217,8 @@ public final class MomentsModel {
             try await context.control.call(\.changeMoment, parameter: id, body: request)
         }
         guard let changed else {
-            // So that the button is set again.
-            if shown?.moment.id == id { shown = shown }
+            // So that the button is set again: an equal value alone reports no change.
+            if let kept = shown, kept.moment.id == id { (shown, shown) = (nil, kept) }
             return false
         }
         if shown?.moment.id == id { shown?.moment = changed }

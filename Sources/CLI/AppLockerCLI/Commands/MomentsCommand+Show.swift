@@ -54,11 +54,21 @@ extension MomentsCommand {
             }
             let report = try await PhotoSaving(client: client, folder: folder).run(content.moment)
             let written = report.saved.map { SavedPhoto(photo: $0.photo, file: $0.file) }
-            if output.json { return try Output.standard.json(SavedPhotos(moment: content.moment, saved: written)) }
-            Output.standard.lines(written.map(\.file.terminalSafe))
-            Output.standard.line(
-                written.isEmpty
-                    ? "The moment has no photos." : "They are not sealed: delete them when you are done.")
+            if output.json {
+                try Output.standard.json(
+                    SavedPhotos(moment: content.moment, saved: written, missing: report.missing))
+            } else if content.moment.photos.isEmpty {
+                Output.standard.line("The moment has no photos.")
+            } else {
+                Output.standard.lines(written.map(\.file.terminalSafe))
+                if !written.isEmpty {
+                    Output.standard.line("They are not sealed: delete them when you are done.")
+                }
+            }
+            guard report.missing > 0 else { return }
+            Output.errors.line(
+                Paint(.errors).warning("\(counted(report.missing, "photo")) could not be opened here."))
+            throw ExitStatusError(status: .refused)
         }
     }
 }
@@ -71,6 +81,8 @@ private struct SavedPhoto: Encodable {
 private struct SavedPhotos: Encodable {
     var moment: MomentReport
     var saved: [SavedPhoto]
+    /// Photos that could not be opened on this computer.
+    var missing: Int
 }
 
 extension MomentContent {
