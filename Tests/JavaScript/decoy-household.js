@@ -52,6 +52,11 @@ export async function settled({ companion, household, background }) {
             && await store.sequence("cursor") !== household.records.at(-1).sequence) return false;
         return background.size === 0;
     }, "everything has ended");
+    // A request that is begun by something else would come within these turns of the event loop.
+    for (let turn = 0, before = household.requests.length; turn < 50; turn += 1) {
+        await new Promise((done) => setTimeout(done));
+        if (household.requests.length !== before) [turn, before] = [0, household.requests.length];
+    }
 }
 
 export async function withDecoy() {
