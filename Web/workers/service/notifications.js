@@ -214,8 +214,6 @@ export async function seen() {
 /** The browser ended a subscription: renews it if the hub can be reached, otherwise at the next start. */
 export async function resubscribe() {
     await withDevice(async (device) => {
-        if (device.facts && (await device.store.fact(factNames.wanted, false))) {
-            await renewIfWanted(device, worker.registration);
-        }
+        if (device.facts) await renewIfWanted(device, worker.registration);
     });
 }
