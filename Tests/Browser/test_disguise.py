@@ -14,6 +14,7 @@ from disguise_steps import (
     hold,
     lock,
     open_with,
+    phone_with_passkey,
     press,
     shown,
     tries,
@@ -237,14 +238,8 @@ def test_another_tab_ends_the_disguise(phone):
 
 
 def test_a_passkey_unlocks_by_holding_the_display(new_context, household, computer):
-    # A passkey requires a host name.
-    phone = Phone(new_context, computer, host="localhost").begin(household.paired)
+    phone = phone_with_passkey(new_context, household, computer)
     page = phone.page
-    phone.has_authenticator()
-    page_of(phone, "unlock", "PIN, Face ID and fingerprint")
-    page.get_by_role("button", name="Add Face ID or fingerprint").click()
-    phone.type_pin()
-    page.get_by_text("Face ID or fingerprint added").wait_for()
     page_of(phone, "disguise", "Disguise")
     page.get_by_label("A working calculator").click()
     phone.type_pin()

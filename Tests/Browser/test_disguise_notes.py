@@ -282,14 +282,8 @@ def test_another_tab_changes_and_ends_the_disguise(phone):
 
 
 def test_a_passkey_unlocks_by_holding_the_title(new_context, household, computer):
-    # A passkey requires a host name.
-    phone = Phone(new_context, computer, host="localhost").begin(household.paired)
+    phone = disguise_steps.phone_with_passkey(new_context, household, computer)
     page = phone.page
-    phone.has_authenticator()
-    page_of(phone, "unlock", "PIN, Face ID and fingerprint")
-    page.get_by_role("button", name="Add Face ID or fingerprint").click()
-    phone.type_pin()
-    page.get_by_text("Face ID or fingerprint added").wait_for()
     disguised(phone, "Notes")
     page.add_init_script(f"({COUNT_PASSKEY_REQUESTS})()")
     page.reload()

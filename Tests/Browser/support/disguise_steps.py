@@ -2,7 +2,8 @@
 
 import time
 
-from phone import PIN
+from phone import PIN, Phone
+from settings_steps import page_of
 
 # Everything of a page that is visible to a person, a task switcher or a list of tabs.
 SEEN = """() => [document.title, document.body.innerText, document.body.textContent,
@@ -40,6 +41,18 @@ def harmless(page, name="Calculator"):
 def disguised(phone, name="Calculator"):
     """Disguises the app; it stays unlocked."""
     phone.page.evaluate("async (name) => (await import('/ui/app-identity.js')).chooseIdentity(name)", name.lower())
+
+
+def phone_with_passkey(new_context, household, computer):
+    """A paired and unlocked phone that can also be unlocked with a passkey."""
+    # A passkey requires a host name.
+    phone = Phone(new_context, computer, host="localhost").begin(household.paired)
+    phone.has_authenticator()
+    page = page_of(phone, "unlock", "PIN, Face ID and fingerprint")
+    page.get_by_role("button", name="Add Face ID or fingerprint").click()
+    phone.type_pin()
+    page.get_by_text("Face ID or fingerprint added").wait_for()
+    return phone
 
 
 def lock(phone, name="Calculator"):
