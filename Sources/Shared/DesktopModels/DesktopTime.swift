@@ -33,10 +33,17 @@ public struct DesktopTime: Sendable {
     /// A time (seconds since 1970) as local time: "14:05"; with its day if that is not today: "2026-01-31 14:05".
     public func text(_ time: Double) -> String {
         guard let day = day(time) else { return "?" }
-        let minutes = Int((time / 60).rounded(.down)) + utcOffset(time)
-        let minute = ((minutes % 1_440) + 1_440) % 1_440
-        let clock = "\(Self.digits(minute / 60)):\(Self.digits(minute % 60))"
+        let clock = Self.clock(time, offset: utcOffset(time))
         return day == today ? clock : "\(day.text) \(clock)"
+    }
+
+    /// "14:05".
+    ///
+    /// - Parameter offset: from UTC, in minutes.
+    static func clock(_ time: Double, offset: Int) -> String {
+        let minutes = Int((time / 60).rounded(.down)) + offset
+        let minute = ((minutes % 1_440) + 1_440) % 1_440
+        return "\(digits(minute / 60)):\(digits(minute % 60))"
     }
 
     private static func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

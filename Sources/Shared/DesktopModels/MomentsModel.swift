@@ -308,9 +308,7 @@ extension MomentReport {
 
     /// "2024-05-17 18:30 · joy · Lisbon · 3 photos".
     public var facts: String {
-        let minutes = Int((date / 60).rounded(.down)) + offset
-        let minute = ((minutes % 1_440) + 1_440) % 1_440
-        let clock = [minute / 60, minute % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+        let clock = DesktopTime.clock(date, offset: offset)
         let count = photos.isEmpty ? "" : SpokenDuration.count(photos.count, "photo")
         return ["\(LocalDay(date: date, offset: offset).text) \(clock)", mood, place?.name ?? "", count]
             .filter { !$0.isEmpty }.joined(separator: " · ")
