@@ -111,8 +111,10 @@ var targets: [Target] = []
 targets += module("Policy", in: .shared, tests: [])
 targets += module("HubAPI", in: .shared, tests: [])
 targets += module("ControlAPI", in: .shared, ["HubAPI"], tests: [])
+targets += module("Localization", in: .shared, tests: [])
 targets += module(
-    "DesktopModels", in: .shared, ["ControlAPI", "HubAPI", "Policy"], tests: ["ControlAPI", "HubAPI", "Policy"])
+    "DesktopModels", in: .shared, ["ControlAPI", "HubAPI", "Localization", "Policy"],
+    tests: ["ControlAPI", "HubAPI", "Policy"])
 targets += module("SealedFormats", in: .shared, ["HubAPI", crypto, cryptoExtras], tests: [])
 targets += module(
     "Household", in: .shared, ["ControlAPI", "HubAPI", "SealedFormats", crypto], tests: ["HubAPI", "SealedFormats"])
@@ -254,17 +256,22 @@ targets += program(
 // MARK: Desktop: asks and reports in a user's session
 
 if hasDesktop {
+    // GNU gettext, which is part of the C library.
+    targets.append(.systemLibrary(name: "CGettext", path: Area.desktop.sources("CGettext")))
     targets += systemLibrary("CXss", in: .desktop, pkgConfig: "xscrnsaver", package: "libxss-dev")
     targets += systemLibrary("CGtk4", in: .desktop, pkgConfig: "gtk4 gio-unix-2.0 x11", package: "libgtk-4-dev")
     targets += module(
         "DesktopSession", in: .desktop,
-        ["BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DBus", "ProcessHardening", "CXss", argumentParser],
+        [
+            "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "Localization", "DBus", "ProcessHardening",
+            "CGettext", "CXss", argumentParser,
+        ],
         tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
     targets += module("GtkSupport", in: .desktop, ["ProcessHardening", "QRCode", "CGtk4"])
     targets += module(
         "UnlockPrompt", in: .desktop,
         [
-            "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "DesktopSession", "GtkSupport",
+            "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "Localization", "DesktopSession", "GtkSupport",
             "ProcessHardening", "QRCode", "CGtk4", "CLinux", argumentParser,
         ],
         tests: ["ControlAPI", "DesktopSession", "LocalControl", "applocker-prompt"])
@@ -284,7 +291,8 @@ if hasAdwaita {
     targets += module(
         "DesktopWindow", in: .desktop,
         [
-            "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "LocalControl", "DesktopSession",
+            "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "LocalControl", "Localization",
+            "DesktopSession",
             "GtkSupport", "ProcessHardening", "QRCode", "FileLocking", "SealedFormats", "VaultTransfer",
             "MomentTransfer",
             "Pictures", "CGtk4", "CAdwaita", "CWindowTemplates", argumentParser,
