@@ -131,6 +131,7 @@ def test_no_longer_requiring_the_pin_for_notes_requires_the_pin(phone):
     eventually(asks.is_checked)
     asks.click()
     phone.confirm("Stop requiring the PIN for notes?")
+    page.get_by_text("Notes no longer require the PIN").wait_for()
     assert not asks.is_checked()
     phone.go("notes", "Notes")
     page.get_by_text("No notes yet").wait_for()

@@ -49,6 +49,7 @@ export async function unlockPage(context) {
                             return;
                         }
                         await setContentAsksAgain(companion, isOn);
+                        toast(isOn ? "Notes require the PIN" : "Notes no longer require the PIN");
                     } catch (error) {
                         input.checked = !isOn;
                         toast(sentenceOf(error));
