@@ -29,6 +29,7 @@ demo: build
 build:
 	@Scripts/setup run
 	$(SWIFT) build -c release
+	@! command -v msgfmt > /dev/null || Scripts/translations --compile .build/release/locale
 
 test:
 	@Scripts/setup test

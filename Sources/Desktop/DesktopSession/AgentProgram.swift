@@ -17,6 +17,7 @@ public enum AgentProgram {
             StandardError.write("applocker-agent: \(error.sentence)\n")
             return 1
         }
+        GettextCatalogue.install(programs: SessionPrograms.ownDirectory)
         switch AgentOptions.parsed(arguments) {
         case .options(let options): return await run(socket: options.daemon.socket)
         case .exit(let code): return code

@@ -33,7 +33,7 @@ public actor CaptureWatch {
         let (user, pipeWire) = (user, pipeWire)
         let (processes, casts) = await runBlocking { (Self.recorders(of: user), pipeWire.count()) }
         let streams = await streamCount() + casts
-        let shared = ScreenCapture(recorder: "a program that shares the screen", isCertain: true)
+        let shared = ScreenCapture(recorder: ScreenCapture.sharing, isCertain: true)
         return processes.filter(\.isCertain) + (streams > 0 ? [shared] : []) + processes.filter { !$0.isCertain }
     }
 

@@ -2,6 +2,7 @@ import ControlAPI
 import DBus
 import Foundation
 import HubAPI
+import Localization
 
 /// Shows AppLocker's state and events in a desktop session and reports inactivity to the daemon. It holds no secret and
 /// decides nothing.
@@ -133,7 +134,7 @@ actor DesktopAgent {
             if session?.vaultIsOpen == true { try await connection.lockVault() }
         } catch {
             note("locking", error)
-            await notifications?.show(.failed("Locking failed.", error))
+            await notifications?.show(.failed(localized("Locking failed."), error))
         }
     }
 

@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 
 /// One notification, before it is adapted to the desktop's server.
 struct DesktopNotification: Equatable, Sendable {
@@ -8,8 +9,8 @@ struct DesktopNotification: Equatable, Sendable {
 
         var label: String {
             switch self {
-            case .lockNow: "Lock now"
-            case .showLog: "Show log"
+            case .lockNow: localized("Lock now")
+            case .showLog: localized("Show log")
             }
         }
     }
@@ -35,7 +36,7 @@ struct DesktopNotification: Equatable, Sendable {
 
 extension DesktopNotification {
     /// States that a photo exists, never what it shows.
-    static let photoSentence = "A photo was taken."
+    static let photoSentence = localized("A photo was taken.")
 
     /// An event, with the daemon's own sentence.
     init(_ notice: Notice) {
@@ -50,18 +51,18 @@ extension DesktopNotification {
         icon = TrayState.Protection.locked.icon
         switch notice.kind {
         case .blocked:
-            summary = app.isEmpty ? "A locked app was blocked" : "\(app) was blocked"
+            summary = localized(app.isEmpty ? "A locked app was blocked" : "\(app) was blocked")
         case .wrongPasscode:
-            summary = app.isEmpty ? "Wrong passcode" : "Wrong passcode for \(app)"
+            summary = localized(app.isEmpty ? "Wrong passcode" : "Wrong passcode for \(app)")
             actions = [.lockNow, .showLog]
         case .unlocked:
-            summary = app.isEmpty ? "Apps are unlocked" : "\(app) is unlocked"
+            summary = localized(app.isEmpty ? "Apps are unlocked" : "\(app) is unlocked")
             actions = [.lockNow, .showLog]
             icon = TrayState.Protection.unlocked.icon
         case .relocked:
-            summary = app.isEmpty ? "Apps are locked again" : "\(app) is locked again"
+            summary = localized(app.isEmpty ? "Apps are locked again" : "\(app) is locked again")
         case .degraded:
-            summary = "AppLocker's protection is degraded"
+            summary = localized("AppLocker's protection is degraded")
             urgency = .critical
             icon = TrayState.Protection.degraded.icon
         }
@@ -70,8 +71,8 @@ extension DesktopNotification {
     /// Shown before the lock for inactivity, and withdrawn at the first input.
     static func inactivity(secondsLeft: Int) -> DesktopNotification {
         DesktopNotification(
-            key: "inactivity", summary: "AppLocker locks in \(secondsLeft) s",
-            body: "This computer has been idle. Move the pointer or press a key to continue.",
+            key: "inactivity", summary: localized("AppLocker locks in \(secondsLeft) s"),
+            body: localized("This computer has been idle. Move the pointer or press a key to continue."),
             icon: TrayState.Protection.unlocked.icon, urgency: .normal, actions: [.lockNow],
             shown: .seconds(secondsLeft))
     }

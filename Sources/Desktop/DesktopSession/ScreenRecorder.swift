@@ -1,7 +1,12 @@
 import Foundation
+import Localization
 
 /// A process that records the screen, or whose purpose that is.
 public struct ScreenCapture: Equatable, Sendable {
+    // These are no names: each has its own sentences, so that they can be translated.
+    static let sharing = "a program that shares the screen"
+    static let desktop = "the desktop's screen recorder"
+
     /// The recorder's name for people.
     public var recorder: String
     /// False if the program is running and may or may not be recording at present.
@@ -9,10 +14,14 @@ public struct ScreenCapture: Equatable, Sendable {
 
     /// One sentence for the window that may be recorded.
     public static func sentence(_ captures: [ScreenCapture]) -> String? {
-        if let certain = captures.first(where: \.isCertain) {
-            return "The screen is being recorded by \(certain.recorder)."
+        guard let capture = captures.first(where: \.isCertain) ?? captures.first else { return nil }
+        return switch (capture.recorder, capture.isCertain) {
+        case (sharing, true): localized("The screen is being recorded by a program that shares the screen.")
+        case (let recorder, true): localized("The screen is being recorded by \(recorder).")
+        case (desktop, false):
+            localized("The desktop's screen recorder is running and may be recording the screen.")
+        case (let recorder, false): localized("\(recorder) is running and may be recording the screen.")
         }
-        return captures.first.map { "\($0.recorder) is running and may be recording the screen." }
     }
 }
 
@@ -40,8 +49,8 @@ enum RecorderList {
         "gst-launch-1.0": ("GStreamer", ["ximagesrc", "pipewiresrc", "kmssrc"]),
         "cvlc": ("VLC", ["screen://"]), "vlc": ("VLC", ["screen://"]),
         // GNOME's recorder is a script of its shell.
-        "gjs": ("the desktop's screen recorder", ["org.gnome.Shell.Screencast"]),
-        "gjs-console": ("the desktop's screen recorder", ["org.gnome.Shell.Screencast"]),
+        "gjs": (ScreenCapture.desktop, ["org.gnome.Shell.Screencast"]),
+        "gjs-console": (ScreenCapture.desktop, ["org.gnome.Shell.Screencast"]),
     ]
 
     /// - Parameters:

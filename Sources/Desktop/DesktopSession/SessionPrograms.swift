@@ -1,6 +1,7 @@
 import ControlAPI
 import Foundation
 import LocalControl
+import Localization
 
 /// The programs that agent and window start for the user: AppLocker's windows, and a terminal for what has no window.
 public struct SessionPrograms: Sendable {
@@ -17,7 +18,8 @@ public struct SessionPrograms: Sendable {
         self.directory = directory ?? Self.ownDirectory
     }
 
-    private static var ownDirectory: String {
+    /// The directory of this program.
+    public static var ownDirectory: String {
         let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/usr/bin/x"
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     }
@@ -53,7 +55,7 @@ public struct SessionPrograms: Sendable {
 
     private func start(_ name: String) throws {
         guard let program = own(name) else {
-            throw ControlError(.failed, "\(name) is not installed beside this program.")
+            throw ControlError(.failed, localized("\(name) is not installed beside this program."))
         }
         try start(program, socket.map { ["--socket", $0] } ?? [])
     }
@@ -72,8 +74,10 @@ public struct SessionPrograms: Sendable {
     /// Runs a command of AppLocker in a terminal that stays open until Enter is pressed.
     private func inTerminal(_ arguments: [String]) throws {
         guard let terminal, let commandLine else { return }
-        let script = "\"$@\"; printf '\\nPress Enter to close. '; read -r _"
-        try start(terminal, ["-e", "/bin/sh", "-c", script, "sh", commandLine] + arguments)
+        // The sentence is an argument: a translation must not become a part of the script.
+        let script = "close=$1; shift; \"$@\"; printf '\\n%s ' \"$close\"; read -r _"
+        let sentence = localized("Press Enter to close.")
+        try start(terminal, ["-e", "/bin/sh", "-c", script, "sh", sentence, commandLine] + arguments)
     }
 
     private func start(_ path: String, _ arguments: [String]) throws {

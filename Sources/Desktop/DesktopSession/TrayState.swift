@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 
 /// The tray's icon, tooltip and menu.
 struct TrayState: Equatable, Sendable {
@@ -42,40 +43,43 @@ struct TrayState: Equatable, Sendable {
         entries = [
             Entry(kind: .text, label: title, isEnabled: false),
             Entry(kind: .separator),
-            Entry(kind: .command(.lockAll), label: "Lock all", isEnabled: isReached),
-            Entry(kind: .command(.unlock), label: "Unlock…", isEnabled: isReached && means.canUnlock),
+            Entry(kind: .command(.lockAll), label: localized("Lock all"), isEnabled: isReached),
+            Entry(
+                kind: .command(.unlock), label: localized("Unlock…"), isEnabled: isReached && means.canUnlock),
             Entry(kind: .separator),
         ]
         if means.canStop {
             entries.append(
-                Entry(kind: .command(.stop), label: "Stop AppLocker…", isEnabled: isReached))
+                Entry(kind: .command(.stop), label: localized("Stop AppLocker…"), isEnabled: isReached))
         }
-        entries.append(Entry(kind: .command(.closeIcon), label: "Close this icon (protection continues)"))
+        entries.append(Entry(kind: .command(.closeIcon), label: localized("Close this icon (protection continues)")))
     }
 
     private static func words(_ session: SessionState?) -> (title: String, detail: String) {
         guard let session else {
             return (
-                "AppLocker is not running",
-                "Its service can't be reached. Locked apps stay locked while the gate runs."
+                localized("AppLocker is not running"),
+                localized("Its service can't be reached. Locked apps stay locked while the gate runs.")
             )
         }
         let open = openThings(session)
         switch session.protection {
         case .degraded:
             let reasons = session.degraded.map { ShownLine.plain($0) }.joined(separator: " ")
-            return ("Protection is degraded", [reasons, open].filter { !$0.isEmpty }.joined(separator: " "))
-        case .unlocked: return (session.monitoringIsOn ? "Apps are unlocked" : "All apps are unlocked", open)
-        case .locked: return ("Everything is locked", "")
+            return (localized("Protection is degraded"), [reasons, open].filter { !$0.isEmpty }.joined(separator: " "))
+        case .unlocked: return (localized(session.monitoringIsOn ? "Apps are unlocked" : "All apps are unlocked"), open)
+        case .locked: return (localized("Everything is locked"), "")
         }
     }
 
     private static func openThings(_ session: SessionState) -> String {
         var open: [String] = []
-        if !session.monitoringIsOn { open.append("Monitoring is off: every app starts without a prompt.") }
-        if session.unlockedApps == 1 { open.append("1 app is unlocked.") }
-        if session.unlockedApps > 1 { open.append("\(session.unlockedApps) apps are unlocked.") }
-        if session.vaultIsOpen { open.append("The vault is open.") }
+        if !session.monitoringIsOn { open.append(localized("Monitoring is off: every app starts without a prompt.")) }
+        let apps = session.unlockedApps
+        if apps > 0 {
+            open.append(localized(apps, one: "\(apps) app is unlocked.", other: "\(apps) apps are unlocked."))
+        }
+        if session.vaultIsOpen { open.append(localized("The vault is open.")) }
         return open.joined(separator: " ")
     }
 }

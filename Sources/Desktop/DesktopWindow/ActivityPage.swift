@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The activity log with filters, a chart and its proof.
 @MainActor
@@ -42,12 +43,12 @@ final class ActivityPage: Page {
         Signals.connect(screen["more"].raw, "clicked") { model.showMore() }
         Signals.connect(screen["verify"].raw, "clicked") { Task { await model.verify() } }
         Signals.connect(screen["save"].raw, "clicked") {
-            Dialogs.save("Save activity", name: "applocker-activity.csv", parent: window()) { path in
+            Dialogs.save(localized("Save activity"), name: "applocker-activity.csv", parent: window()) { path in
                 let table = Array(model.table().utf8)
                 Task {
                     do {
                         try await SavedFile.save(table, to: path)
-                        announce("Saved.")
+                        announce(localized("Saved."))
                     } catch {
                         announce(sentence(error))
                     }

@@ -1,6 +1,7 @@
 import BlockingThread
 import Foundation
 import Glibc
+import Localization
 
 /// Sets the first passcode of an AppLocker that a system service runs: only an administrator may, by polkit's own dialog.
 /// Afterwards polkit permits no change: each change needs the passcode.
@@ -29,7 +30,8 @@ struct AdministratorSetUp: Sendable {
         // pkexec(1): dismissed.
         case 126: throw CancellationError()
         default:
-            throw Refused(description: problem.isEmpty ? "The administrator's password was not accepted." : problem)
+            throw Refused(
+                description: problem.isEmpty ? localized("The administrator's password was not accepted.") : problem)
         }
     }
 

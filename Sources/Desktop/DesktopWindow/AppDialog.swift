@@ -3,6 +3,7 @@ import CGtk4
 import ControlAPI
 import DesktopModels
 import GtkSupport
+import Localization
 import Policy
 
 /// The rules of one locked app.
@@ -31,8 +32,8 @@ final class AppDialog {
         categories = RowList(screen["categories"]) { row, category in
             row.show(title: category.id)
             row.showButton(
-                category.contains ? "Remove" : "Add",
-                accessible: category.contains ? "Remove from \(category.id)" : "Add to \(category.id)")
+                localized(category.contains ? "Remove" : "Add"),
+                accessible: localized(category.contains ? "Remove from \(category.id)" : "Add to \(category.id)"))
             row.onButton = { Task { await model.setCategory(category.id, of: id, contains: !category.contains) } }
         }
         gtk_window_set_title(screen.widget.window, app.name)
@@ -63,7 +64,7 @@ final class AppDialog {
         let draft = ScheduleDraft(text: app.listed?.schedule)
         screen["schedule_kind"].setChoices(ScheduleDraft.Kind.allCases.map(\.title), selected: draft.kind.rawValue)
         screen["template"].setChoices(
-            ["Own times"] + ScheduleDraft.templates.map(\.title),
+            [localized("Own times")] + ScheduleDraft.templates.map(\.title),
             selected: (ScheduleDraft.templates.firstIndex { $0.draft == draft } ?? -1) + 1)
         schedule.times = draft.times.isEmpty ? [ScheduleDraft.usual] : draft.times
         screen["programs"].setRowSubtitle((app.listed?.executables ?? []).joined(separator: ", "))
@@ -103,8 +104,9 @@ final class AppDialog {
         }
         Signals.connect(screen["remove"].raw, "clicked") { [unowned self] in
             Dialogs.confirm(
-                "Stop locking \(app.name)?", "It starts without a prompt. Its schedule and own passcode are removed.",
-                verb: "Stop _Locking", parent: screen.widget
+                localized("Stop locking \(app.name)?"),
+                localized("It starts without a prompt. Its schedule and own passcode are removed."),
+                verb: localized("Stop _Locking"), parent: screen.widget
             ) { [weak self] in
                 Task {
                     await model.remove(id)

@@ -1,5 +1,6 @@
 import BlockingThread
 import CGtk4
+import Localization
 import ProcessHardening
 
 /// Starts an installed app as a desktop does.
@@ -11,7 +12,9 @@ enum AppLaunch {
     /// - Returns: why it did not start; nil if it did.
     static func start(_ id: String, _ coreLimit: CoreLimit) async -> String? {
         await runBlocking { () -> String? in
-            guard let info = g_desktop_app_info_new("\(id).desktop") else { return "This app has no desktop entry." }
+            guard let info = g_desktop_app_info_new("\(id).desktop") else {
+                return localized("This app has no desktop entry.")
+            }
             defer { g_object_unref(UnsafeMutableRawPointer(info)) }
             // Set for this program alone.
             let context = g_app_launch_context_new()

@@ -3,6 +3,7 @@ import CGtk4
 import ControlAPI
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The locked apps, and those that can be locked.
 @MainActor
@@ -26,8 +27,11 @@ final class AppsPage: Page {
             // The menu's entries as long as it is shown.
             let grants = model.grants
             let isLocked = app.listed?.state == .locked
-            row.showMenu(isLocked ? "Unlock" : nil, accessible: "Unlock \(app.name)", choices: grants.map(\.title))
-            row.showButton(app.listed?.state == .unlocked ? "Lock" : nil, accessible: "Lock \(app.name)")
+            row.showMenu(
+                isLocked ? localized("Unlock") : nil, accessible: localized("Unlock \(app.name)"),
+                choices: grants.map(\.title))
+            row.showButton(
+                app.listed?.state == .unlocked ? localized("Lock") : nil, accessible: localized("Lock \(app.name)"))
             row.setActivatable(true)
             row.onButton = { Task { await model.lock(app.id) } }
             row.onChoice = { choice in
@@ -39,7 +43,7 @@ final class AppsPage: Page {
         others = RowList(screen["others"]) { row, app in
             row.show(title: app.name)
             row.showIcon(app.icon)
-            row.showButton("Lock", accessible: "Lock \(app.name)")
+            row.showButton(localized("Lock"), accessible: localized("Lock \(app.name)"))
             row.onButton = { Task { await model.add(app.id) } }
         }
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in

@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// Backup and recovery sheet.
 @MainActor
@@ -26,12 +27,14 @@ final class BackupPage: Page {
         adw_bin_set_child(screen["recovery"].cast(to: AdwBin.self), self.recovery.widget)
         Signals.connect(screen["export"].raw, "clicked") { [unowned self] in
             let settingsOnly = screen["settings_only"].isOn
-            Dialogs.save("Export a backup", name: "applocker.aplockerbackup", parent: window()) { path in
+            Dialogs.save(localized("Export a backup"), name: "applocker.aplockerbackup", parent: window()) { path in
                 Task { await model.export(settingsOnly: settingsOnly) { try await SavedFile(path) } }
             }
         }
         Signals.connect(screen["import"].raw, "clicked") {
-            Dialogs.chooseFiles("Import a backup", verb: "_Import", several: false, parent: window()) { paths in
+            Dialogs.chooseFiles(
+                localized("Import a backup"), verb: localized("_Import"), several: false, parent: window()
+            ) { paths in
                 Task {
                     do {
                         await model.importBackup(from: try await OpenedFile(paths[0]))
@@ -57,7 +60,8 @@ final class BackupPage: Page {
         shownQuestion = model.importQuestion
         guard let question = shownQuestion else { return }
         Dialogs.choose(
-            "Import this backup?", question, choices: [.init(name: "import", verb: "_Import", style: .suggested)],
+            localized("Import this backup?"), question,
+            choices: [.init(name: "import", verb: localized("_Import"), style: .suggested)],
             parent: window(), cancelled: { [model] in model.answerImport(false) },
             chosen: { [model] _ in model.answerImport(true) })
     }

@@ -1,6 +1,7 @@
 import ControlAPI
 import DesktopModels
 import LocalControl
+import Localization
 
 /// The daemon over its control socket.
 struct DaemonControl: DesktopControl {
@@ -46,7 +47,8 @@ struct DaemonControl: DesktopControl {
             case .notRunning(let path, _):
                 throw DaemonUnreachable(
                     isStopped: true,
-                    sentence: "Nothing answers on \(path). Start the service applockerd, or run `applocker up`.")
+                    sentence: localized(
+                        "Nothing answers on \(path). Start the service applockerd, or run `applocker up`."))
             case .noAnswer, .notUnderstood: throw DaemonUnreachable(isStopped: false, sentence: "\(error)")
             }
         }

@@ -25,6 +25,7 @@ public enum DesktopProgram {
             StandardError.write("applocker-desktop: \(error.sentence)\n")
             return 1
         }
+        GettextCatalogue.install(programs: SessionPrograms.ownDirectory)
         switch DesktopOptions.parsed(arguments) {
         case .options(let options): return run(options, coreLimit)
         case .exit(let code): return code

@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The devices of the household.
 @MainActor
@@ -21,18 +22,19 @@ final class DevicesPage: Page {
         list = RowList(screen["devices"]) { row, device in
             row.show(title: device.name, subtitle: device.detail)
             row.showSymbol(device.isCompanion ? "phone-symbolic" : "computer-symbolic")
-            let choices = device.isThisComputer ? ["Rename…"] : ["Rename…", "Revoke…"]
-            row.showMenu("", accessible: "Actions for \(device.name)", choices: choices)
+            let choices = [localized("Rename…")] + (device.isThisComputer ? [] : [localized("Revoke…")])
+            row.showMenu("", accessible: localized("Actions for \(device.name)"), choices: choices)
             row.onChoice = { choice in
                 if choice == 0 {
                     Dialogs.askText(
-                        "Rename \(device.name)", "Name", text: device.name, verb: "_Rename", parent: window()
+                        localized("Rename \(device.name)"), localized("Name"), text: device.name,
+                        verb: localized("_Rename"), parent: window()
                     ) { name in Task { await model.rename(device.id, to: name) } }
                 } else {
                     Dialogs.confirm(
-                        "Revoke \(device.name)?",
-                        "It loses access for good. Every key that it had is replaced, on all other devices.",
-                        verb: "_Revoke", parent: window()
+                        localized("Revoke \(device.name)?"),
+                        localized("It loses access for good. Every key that it had is replaced, on all other devices."),
+                        verb: localized("_Revoke"), parent: window()
                     ) { Task { await model.revoke(device.id) } }
                 }
             }
@@ -57,7 +59,8 @@ final class DevicesPage: Page {
         screen["join_group"].setVisible(!hasProblem)
         screen["leave_group"].setVisible(!hasProblem && model.hasHub)
         screen["connect_group"].setGroupDescription(
-            "\(model.hub) A hub passes sealed records between your devices. It can read nothing.")
+            model.hub + " "
+                + localized("A hub passes sealed records between your devices. It can read nothing."))
         screen["leave"].setRowTitle(model.hub)
         screen["joining"].setText(model.connection.joining)
         screen["joining"].setVisible(!model.connection.joining.isEmpty)
@@ -84,9 +87,9 @@ final class DevicesPage: Page {
         }
         Signals.connect(screen["disconnect"].raw, "clicked") {
             Dialogs.confirm(
-                "Leave the hub?",
-                "If no other computer is in the household, every paired device has to be paired again.",
-                verb: "_Leave", parent: window()
+                localized("Leave the hub?"),
+                localized("If no other computer is in the household, every paired device has to be paired again."),
+                verb: localized("_Leave"), parent: window()
             ) { Task { await hub.disconnect() } }
         }
     }

@@ -1,6 +1,7 @@
 import CAdwaita
 import CGtk4
 import GtkSupport
+import Localization
 
 /// Dialogs of one question.
 @MainActor
@@ -21,7 +22,7 @@ enum Dialogs {
     ) {
         let dialog = adw_message_dialog_new(parent.window, title, explanation)!
         let message = UnsafeMutablePointer<AdwMessageDialog>(OpaquePointer(dialog))
-        adw_message_dialog_add_response(message, "cancel", "_Cancel")
+        adw_message_dialog_add_response(message, "cancel", localized("_Cancel"))
         for choice in choices {
             adw_message_dialog_add_response(message, choice.name, choice.verb)
             switch choice.style {
@@ -62,7 +63,7 @@ enum Dialogs {
         entry.setAccessibleLabel(label)
         gtk_entry_set_activates_default(entry.cast(to: GtkEntry.self), 1)
         adw_message_dialog_set_extra_child(message, entry)
-        adw_message_dialog_add_response(message, "cancel", "_Cancel")
+        adw_message_dialog_add_response(message, "cancel", localized("_Cancel"))
         adw_message_dialog_add_response(message, "do", verb)
         adw_message_dialog_set_response_appearance(message, "do", ADW_RESPONSE_SUGGESTED)
         adw_message_dialog_set_default_response(message, "do")
@@ -77,17 +78,17 @@ enum Dialogs {
         _ title: String, name: String, parent: Widget, _ chosen: @escaping @MainActor (_ path: String) -> Void
     ) {
         let dialog = gtk_file_chooser_native_new(
-            title, parent.window, GTK_FILE_CHOOSER_ACTION_SAVE, "_Save", "_Cancel")!
+            title, parent.window, GTK_FILE_CHOOSER_ACTION_SAVE, localized("_Save"), localized("_Cancel"))!
         gtk_file_chooser_set_current_name(dialog, name)
         show(dialog) { $0.first.map(chosen) }
     }
 
     static func chooseFolder(
-        _ title: String, verb: String = "_Save Here", parent: Widget,
+        _ title: String, verb: String = localized("_Save Here"), parent: Widget,
         _ chosen: @escaping @MainActor (_ path: String) -> Void
     ) {
         let dialog = gtk_file_chooser_native_new(
-            title, parent.window, GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, verb, "_Cancel")!
+            title, parent.window, GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, verb, localized("_Cancel"))!
         show(dialog) { $0.first.map(chosen) }
     }
 
@@ -96,7 +97,7 @@ enum Dialogs {
         _ chosen: @escaping @MainActor (_ paths: [String]) -> Void
     ) {
         let dialog = gtk_file_chooser_native_new(
-            title, parent.window, GTK_FILE_CHOOSER_ACTION_OPEN, verb, "_Cancel")!
+            title, parent.window, GTK_FILE_CHOOSER_ACTION_OPEN, verb, localized("_Cancel"))!
         gtk_file_chooser_set_select_multiple(dialog, several ? 1 : 0)
         // Otherwise GTK begins with the recent files, where a path that is typed can't be accepted.
         let home = g_file_new_for_path(g_get_home_dir())

@@ -3,13 +3,14 @@ import CGtk4
 import ControlAPI
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The files of the open vault: they are added by dropping them here, or by a file chooser.
 @MainActor
 final class FilesPage: Page {
     private static let template = Template("files-page", of: adw_bin_get_type())
     /// The entries of a file's menu.
-    private static let choices = ["Save a Copy…", "Remove…"]
+    private static let choices = [localized("Save a Copy…"), localized("Remove…")]
 
     private let screen = FilesPage.template.make()
     private let model: FilesModel
@@ -36,23 +37,26 @@ final class FilesPage: Page {
             let file = item.file
             row.show(title: file.name, subtitle: item.detail)
             row.showSymbol("text-x-generic-symbolic")
-            row.showMenu("", accessible: "Actions for \(file.name)", choices: Self.choices)
+            row.showMenu("", accessible: localized("Actions for \(file.name)"), choices: Self.choices)
             row.onChoice = { choice in
                 if choice == 0 {
-                    Dialogs.chooseFolder("Save a copy of \(file.name)", parent: window()) { folder in
+                    Dialogs.chooseFolder(localized("Save a copy of \(file.name)"), parent: window()) { folder in
                         Task { await model.save(file, into: folder) }
                     }
                 } else {
                     Dialogs.confirm(
-                        "Remove \(file.name)?", "It is removed from the vault on all devices. This can't be undone.",
-                        verb: "_Remove", parent: window()
+                        localized("Remove \(file.name)?"),
+                        localized("It is removed from the vault on all devices. This can't be undone."),
+                        verb: localized("_Remove"), parent: window()
                     ) { Task { await model.remove(file) } }
                 }
             }
         }
         lock = VaultLock(vault, content: screen.widget) { await model.load() }
         Signals.connect(screen["add"].raw, "clicked") { [unowned self] in
-            Dialogs.chooseFiles("Lock files", verb: "_Lock", parent: window()) { [unowned self] in askToAdd($0) }
+            Dialogs.chooseFiles(localized("Lock files"), verb: localized("_Lock"), parent: window()) {
+                [unowned self] in askToAdd($0)
+            }
         }
         Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
         screen.widget.acceptFiles { [unowned self] in askToAdd($0) }
@@ -62,15 +66,22 @@ final class FilesPage: Page {
     func open() async { await lock.open() }
 
     private func askToAdd(_ paths: [String]) {
-        guard model.work == nil else {
-            return context.announce("\(model.work?.title ?? "Another file") is not finished. Wait until it ends.")
+        if let work = model.work {
+            return context.announce(localized("\(work.title) is not finished. Wait until it ends."))
         }
-        let what = paths.count == 1 ? "this file" : SpokenDuration.count(paths.count, "file")
+        let count = paths.count
         Dialogs.choose(
-            "Lock \(what)?",
-            "A sealed copy goes into the vault. The original is removed after the copy was read back and compared.",
+            count == 1
+                ? localized("Lock this file?")
+                : localized(count, one: "Lock \(count) file?", other: "Lock \(count) files?"),
+            localized(
+                """
+                A sealed copy goes into the vault. \
+                The original is removed after the copy was read back and compared.
+                """),
             choices: [
-                .init(name: "keep", verb: "_Keep Originals"), .init(name: "lock", verb: "_Lock", style: .suggested),
+                .init(name: "keep", verb: localized("_Keep Originals")),
+                .init(name: "lock", verb: localized("_Lock"), style: .suggested),
             ], parent: window()
         ) { [model] choice in
             Task { await model.add(paths, removesOriginals: choice == "lock") }
@@ -80,13 +91,17 @@ final class FilesPage: Page {
     private func update() {
         list.update(
             model.files.map {
-                FileItem(file: $0, detail: "\(Self.size($0.size)) · added \(context.time.text($0.added))")
+                FileItem(
+                    file: $0, detail: localized("\(Self.size($0.size)) · added \(context.time.text($0.added))"))
             })
         screen["files"].setVisible(!model.files.isEmpty)
         screen["nothing"].setVisible(model.files.isEmpty)
         screen["unreadable"].setVisible(model.unreadable > 0)
+        let unreadable = model.unreadable
         screen["unreadable"].setText(
-            "\(SpokenDuration.count(model.unreadable, "file")) can't be opened with the keys of this vault.")
+            localized(
+                unreadable, one: "\(unreadable) file can't be opened with the keys of this vault.",
+                other: "\(unreadable) files can't be opened with the keys of this vault."))
         screen["add"].setVisible(model.work == nil)
         screen["working"].setVisible(model.work != nil)
         guard let work = model.work else { return }

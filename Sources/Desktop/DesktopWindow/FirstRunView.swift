@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The first run: five steps.
 @MainActor
@@ -86,20 +87,20 @@ final class FirstRunView {
         screen["refusal"].setVisible(!model.refusal.isEmpty)
         screen["skip"].setVisible(step.canBeSkipped)
         screen["next"].setVisible(step != .done)
-        if step == .apps {
+        if step == .apps, model.chosenCount > 0 {
             let count = model.chosenCount
-            screen["next"].setButtonLabel(count == 0 ? "_Continue" : "_Lock \(SpokenDuration.count(count, "App"))")
+            screen["next"].setButtonLabel(localized(count, one: "_Lock \(count) App", other: "_Lock \(count) Apps"))
         } else {
-            screen["next"].setButtonLabel("_Continue")
+            screen["next"].setButtonLabel(localized("_Continue"))
         }
         screen["trial"].setVisible(model.trial != nil)
-        screen["trial"].setButtonLabel("_Start \(model.trial?.name ?? "") Now")
+        if let trial = model.trial { screen["trial"].setButtonLabel(localized("_Start \(trial.name) Now")) }
         updateNext()
         guard step != shownStep else { return }
         shownStep = step
         let words = Self.words(step)
-        let number = step == .done ? "" : "Step \(step.rawValue + 1) of 5"
-        adw_window_title_set_title(screen["step_title"].opaque, "Set up AppLocker")
+        let number = step == .done ? "" : localized("Step \(step.rawValue + 1) of 5")
+        adw_window_title_set_title(screen["step_title"].opaque, localized("Set up AppLocker"))
         adw_window_title_set_subtitle(screen["step_title"].opaque, number)
         gtk_image_set_from_icon_name(screen["step_icon"].opaque, words.icon)
         screen["heading"].setText(words.title)
@@ -133,31 +134,35 @@ final class FirstRunView {
         switch step {
         case .passcode:
             (
-                "applocker-locked-symbolic", "Choose a passcode",
-                "It unlocks your apps and opens what AppLocker seals. Nobody can read it from this computer."
+                "applocker-locked-symbolic", localized("Choose a passcode"),
+                localized("It unlocks your apps and opens what AppLocker seals. Nobody can read it from this computer.")
             )
         case .apps:
             (
-                "view-app-grid-symbolic", "Which apps are locked?",
-                "AppLocker holds each launch of these apps until you enter the passcode."
+                "view-app-grid-symbolic", localized("Which apps are locked?"),
+                localized("AppLocker holds each launch of these apps until you enter the passcode.")
             )
         case .absence:
             (
-                "weather-clear-night-symbolic", "When you are away",
-                "Sleep, a locked screen and another user’s session always lock everything. So does inactivity."
+                "weather-clear-night-symbolic", localized("When you are away"),
+                localized(
+                    "Sleep, a locked screen and another user’s session always lock everything. So does inactivity.")
             )
         case .phone:
             (
-                "phone-symbolic", "Your phone",
-                "A paired phone shows each attempt at once, and can approve a launch from anywhere."
+                "phone-symbolic", localized("Your phone"),
+                localized("A paired phone shows each attempt at once, and can approve a launch from anywhere.")
             )
         case .recovery:
             (
-                "document-print-symbolic", "If you forget the passcode",
-                "A printed code sets a new one. Without it, nobody can open what is sealed."
+                "document-print-symbolic", localized("If you forget the passcode"),
+                localized("A printed code sets a new one. Without it, nobody can open what is sealed.")
             )
         case .done:
-            ("emblem-ok-symbolic", "AppLocker is ready", "Start a locked app to see how it asks for the passcode.")
+            (
+                "emblem-ok-symbolic", localized("AppLocker is ready"),
+                localized("Start a locked app to see how it asks for the passcode.")
+            )
         }
     }
 }

@@ -3,6 +3,7 @@ import CGtk4
 import CWindowTemplates
 import GtkSupport
 import HubAPI
+import Localization
 
 /// Windows that only inform.
 @MainActor
@@ -22,7 +23,7 @@ enum Informing {
         adw_about_window_set_application_name(window, "AppLocker")
         adw_about_window_set_application_icon(window, "applocker")
         adw_about_window_set_version(window, Release.version)
-        adw_about_window_set_developer_name(window, "The AppLocker developers")
+        adw_about_window_set_developer_name(window, localized("The AppLocker developers"))
         adw_about_window_set_license_type(window, GTK_LICENSE_APACHE_2_0)
         gtk_window_set_transient_for(about.window, parent.window)
         gtk_window_present(about.window)

@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The intruder photos of the open vault.
 @MainActor
@@ -30,7 +31,8 @@ final class IntrudersPage: Page {
         Signals.connect(screen["remove"].raw, "clicked") {
             guard let shown = model.shown else { return }
             Dialogs.confirm(
-                "Remove this photo?", "It is removed from all devices.", verb: "_Remove", parent: window()
+                localized("Remove this photo?"), localized("It is removed from all devices."),
+                verb: localized("_Remove"), parent: window()
             ) { Task { await model.remove(shown.id) } }
         }
         observe(self) { $0.update() }
@@ -47,7 +49,7 @@ final class IntrudersPage: Page {
         }
         let caption = "\(shown.title). \(shown.detail)."
         screen["caption"].setText(caption)
-        gtk_picture_set_alternative_text(screen["picture"].opaque, "Intruder photo. \(caption)")
+        gtk_picture_set_alternative_text(screen["picture"].opaque, localized("Intruder photo. \(caption)"))
         let bytes = g_bytes_new(photo, gsize(photo.count))
         let texture = gdk_texture_new_from_bytes(bytes, nil)
         g_bytes_unref(bytes)
@@ -55,7 +57,7 @@ final class IntrudersPage: Page {
         if let texture {
             g_object_unref(UnsafeMutableRawPointer(texture))
         } else {
-            screen["caption"].setText(caption + " The photo is damaged.")
+            screen["caption"].setText(caption + " " + localized("The photo is damaged."))
         }
     }
 }

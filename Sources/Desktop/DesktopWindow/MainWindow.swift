@@ -3,6 +3,7 @@ import CGtk4
 import DesktopModels
 import DesktopSession
 import GtkSupport
+import Localization
 import ProcessHardening
 
 /// The window: pages in a sidebar, the padlock of the management session, and the first run.
@@ -58,28 +59,28 @@ final class MainWindow {
         let announce = { [context = models.context] in context.announce($0) }
         let overview = OverviewPage(models.overview) { [unowned self] in apply($0) }
         let apps = AppsPage(models.apps) { [unowned self] in showDetails($0) }
-        add("overview", "Overview", "security-high-symbolic", overview)
-        add("apps", "Apps", "view-app-grid-symbolic", apps)
+        add("overview", localized("Overview"), "security-high-symbolic", overview)
+        add("apps", localized("Apps"), "view-app-grid-symbolic", apps)
         add(
-            "activity", "Activity", "document-open-recent-symbolic",
+            "activity", localized("Activity"), "document-open-recent-symbolic",
             ActivityPage(models.activity, window: window, announce: announce))
         add(
-            "notes", "Notes", "document-edit-symbolic",
+            "notes", localized("Notes"), "document-edit-symbolic",
             NotesPage(models.notes, models.vault, models.context, window: window))
         add(
-            "files", "Files", "folder-documents-symbolic",
+            "files", localized("Files"), "folder-documents-symbolic",
             FilesPage(models.files, models.vault, models.context, window: window))
         add(
             "moments", "Everline", "image-x-generic-symbolic", MomentsPage(models.moments, models.vault, window: window)
         )
         add(
-            "intruders", "Intruder Photos", "camera-photo-symbolic",
+            "intruders", localized("Intruder Photos"), "camera-photo-symbolic",
             IntrudersPage(models.intruders, models.vault, window: window))
-        add("devices", "Devices", "phone-symbolic", DevicesPage(models.devices, window: window))
+        add("devices", localized("Devices"), "phone-symbolic", DevicesPage(models.devices, window: window))
         add(
-            "backup", "Backup and Recovery", "drive-harddisk-symbolic",
+            "backup", localized("Backup and Recovery"), "drive-harddisk-symbolic",
             BackupPage(models.backup, models.recovery, window: window, announce: announce))
-        add("settings", "Settings", "preferences-system-symbolic", SettingsPage(models.settings))
+        add("settings", localized("Settings"), "preferences-system-symbolic", SettingsPage(models.settings))
     }
 
     private func add(_ name: String, _ title: String, _ icon: String, _ page: any Page) {
@@ -198,7 +199,7 @@ extension MainWindow {
             screen["padlock_icon"].opaque, isOpen ? "changes-allow-symbolic" : "changes-prevent-symbolic")
         screen["padlock_time"].setVisible(isOpen)
         screen["padlock_time"].setText(seconds.map { SpokenDuration.clock(seconds: $0) } ?? "")
-        let words = isOpen ? "End changes without passcode" : "Allow changes for some minutes"
+        let words = localized(isOpen ? "End changes without passcode" : "Allow changes for some minutes")
         gtk_widget_set_tooltip_text(screen["padlock"], words)
         screen["padlock"].setAccessibleLabel(words)
         guard isOpen, ticking == nil else { return }

@@ -3,6 +3,7 @@ import CGtk4
 import ControlAPI
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The moments of the open vault: a list, and one with its photos.
 @MainActor
@@ -58,14 +59,19 @@ final class MomentsPage: Page {
         Signals.connect(screen["more"].raw, "clicked") { Task { await model.showMore() } }
         Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
         Signals.connect(screen["import"].raw, "clicked") {
-            Dialogs.chooseFolder("Import the photos of a folder", verb: "_Import", parent: window()) { folder in
+            Dialogs.chooseFolder(
+                localized("Import the photos of a folder"), verb: localized("_Import"), parent: window()
+            ) { folder in
                 Dialogs.choose(
-                    "Import these photos?",
-                    "Each day of \(folder) becomes a moment. The folder's files stay where they are. Whole files keep the "
-                        + "camera's data and place, and take more space.",
+                    localized("Import these photos?"),
+                    localized(
+                        """
+                        Each day of \(folder) becomes a moment. The folder's files stay where they are. \
+                        Whole files keep the camera's data and place, and take more space.
+                        """),
                     choices: [
-                        .init(name: "whole", verb: "Import _Whole Files"),
-                        .init(name: "import", verb: "_Import", style: .suggested),
+                        .init(name: "whole", verb: localized("Import _Whole Files")),
+                        .init(name: "import", verb: localized("_Import"), style: .suggested),
                     ], parent: window()
                 ) { choice in
                     Task { await model.importFolder(folder, keepsOriginals: choice == "whole") }
@@ -73,8 +79,9 @@ final class MomentsPage: Page {
             }
         }
         Signals.connect(screen["export"].raw, "clicked") {
-            Dialogs.chooseFolder("Export Everline into an empty folder", verb: "_Export Here", parent: window()) {
-                folder in
+            Dialogs.chooseFolder(
+                localized("Export Everline into an empty folder"), verb: localized("_Export Here"), parent: window()
+            ) { folder in
                 Task { await model.export(to: folder) }
             }
         }
@@ -90,14 +97,15 @@ final class MomentsPage: Page {
             Task { await model.setFavourite(isOn) }
         }
         Signals.connect(screen["save"].raw, "clicked") {
-            Dialogs.chooseFolder("Save the photos, unsealed", parent: window()) { folder in
+            Dialogs.chooseFolder(localized("Save the photos, unsealed"), parent: window()) { folder in
                 Task { await model.savePhotos(into: folder) }
             }
         }
         Signals.connect(screen["trash"].raw, "clicked") {
             Dialogs.confirm(
-                "Move this moment to the trash?", "It is removed from all devices after 30 days.",
-                verb: "_Move to Trash", parent: window()
+                localized("Move this moment to the trash?"),
+                localized("It is removed from all devices after 30 days."),
+                verb: localized("_Move to Trash"), parent: window()
             ) { Task { await model.moveToTrash() } }
         }
     }
@@ -114,8 +122,11 @@ final class MomentsPage: Page {
         screen["outcome_area"].setVisible(!model.outcome.isEmpty)
         screen["outcome"].setText(Self.short(model.outcome).joined(separator: "\n"))
         screen["unreadable"].setVisible(model.unreadable > 0)
+        let unreadable = model.unreadable
         screen["unreadable"].setText(
-            "\(SpokenDuration.count(model.unreadable, "moment")) can't be opened with the keys of this vault.")
+            localized(
+                unreadable, one: "\(unreadable) moment can't be opened with the keys of this vault.",
+                other: "\(unreadable) moments can't be opened with the keys of this vault."))
         screen["actions"].setVisible(model.work == nil)
         screen["working"].setVisible(model.work != nil)
         if let work = model.work {
@@ -129,7 +140,9 @@ final class MomentsPage: Page {
     private static func short(_ sentences: [String]) -> [String] {
         let most = 20
         guard sentences.count > most else { return sentences }
-        return sentences.prefix(most) + ["And \(sentences.count - most) more files."]
+        let others = sentences.count - most
+        return sentences.prefix(most)
+            + [localized(others, one: "And \(others) more file.", other: "And \(others) more files.")]
     }
 
     private func updateMoment() {
@@ -161,22 +174,23 @@ final class MomentsPage: Page {
             pictures = []
         }
         for photo in model.photos.dropFirst(pictures.count) {
-            let widget = Self.picture(photo, "Photo \(pictures.count + 1) of \(count)")
+            let widget = Self.picture(photo, pictures.count + 1, of: count)
             gtk_box_append(box, widget)
             pictures.append((photo, widget))
         }
         for (number, photo) in model.photos.enumerated() where pictures[number].photo != photo {
-            let widget = Self.picture(photo, "Photo \(number + 1) of \(count)")
+            let widget = Self.picture(photo, number + 1, of: count)
             gtk_box_insert_child_after(box, widget, pictures[number].widget)
             gtk_box_remove(box, pictures[number].widget)
             pictures[number] = (photo, widget)
         }
     }
 
-    private static func picture(_ photo: ShownPhoto, _ name: String) -> Widget {
+    private static func picture(_ photo: ShownPhoto, _ number: Int, of count: Int) -> Widget {
         guard let pixels = photo.picture else {
             let label = Widget.label("dim-label")
-            label.setText(photo.problem.isEmpty ? "Opening \(name.lowercased())…" : photo.problem)
+            label.setText(
+                photo.problem.isEmpty ? localized("Opening photo \(number) of \(count)…") : photo.problem)
             gtk_label_set_wrap(label.opaque, 1)
             gtk_label_set_wrap_mode(label.opaque, PANGO_WRAP_WORD_CHAR)
             return label
@@ -184,7 +198,7 @@ final class MomentsPage: Page {
         let texture = PictureTexture.make(pixels)
         let picture = gtk_picture_new_for_paintable(texture)!
         g_object_unref(UnsafeMutableRawPointer(texture))
-        picture.setAccessibleLabel(name)
+        picture.setAccessibleLabel(localized("Photo \(number) of \(count)"))
         return picture
     }
 }

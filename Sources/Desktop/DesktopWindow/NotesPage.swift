@@ -3,6 +3,7 @@ import CGtk4
 import ControlAPI
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// The notes of the open vault.
 @MainActor
@@ -67,7 +68,8 @@ final class NotesPage: Page {
         Signals.connect(screen["close"].raw, "clicked") { Task { await model.finishEditing() } }
         Signals.connect(screen["remove"].raw, "clicked") {
             Dialogs.confirm(
-                "Remove this note?", "It is removed from all devices.", verb: "_Remove", parent: window()
+                localized("Remove this note?"), localized("It is removed from all devices."),
+                verb: localized("_Remove"), parent: window()
             ) { Task { await model.removeCurrent() } }
         }
         Signals.connect(screen["title"].raw, "changed") { [unowned self] in edited() }
@@ -94,7 +96,7 @@ final class NotesPage: Page {
     private func update() {
         list.update(model.notes.map { NoteItem(note: $0, time: context.time.text($0.modified)) })
         screen["nothing"].setVisible(model.notes.isEmpty)
-        screen["nothing"].setText(model.search.isEmpty ? "No notes yet." : "No note matches.")
+        screen["nothing"].setText(localized(model.search.isEmpty ? "No notes yet." : "No note matches."))
         screen["save_state"].setText(model.saveState)
         screen.show(model.isEditing ? "editor" : "empty", in: "editor_stack")
         adw_leaflet_set_visible_child_name(screen["leaflet"].opaque, model.isEditing ? "editor" : "list")

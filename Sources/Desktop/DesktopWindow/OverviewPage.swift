@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// Whether this computer is protected, and what is open.
 @MainActor
@@ -34,13 +35,13 @@ final class OverviewPage: Page {
         openApps = RowList(screen["open_apps"]) { row, app in
             row.show(title: app.name, subtitle: app.until)
             row.showIcon(app.icon)
-            row.showButton(app.canLock ? "Lock" : nil, accessible: "Lock \(app.name)")
+            row.showButton(app.canLock ? localized("Lock") : nil, accessible: localized("Lock \(app.name)"))
             row.onButton = { Task { await model.lock(app.id) } }
         }
         waiting = RowList(screen["waiting"]) { row, launch in
             row.show(title: launch.name, subtitle: launch.detail)
             row.showIcon(launch.icon)
-            row.showButton("Deny", accessible: "Deny \(launch.name)")
+            row.showButton(localized("Deny"), accessible: localized("Deny \(launch.name)"))
             row.onButton = { Task { await model.deny(launch.id) } }
         }
         Signals.connect(screen["lock_all"].raw, "clicked") { Task { await model.lockAll() } }
@@ -85,11 +86,11 @@ final class OverviewPage: Page {
 
     private static func accessible(_ remedy: Remedy) -> String {
         switch remedy {
-        case .setUp: "Set up AppLocker"
-        case .chooseApps: "Choose apps"
-        case .turnMonitoringOn: "Turn monitoring on"
-        case .startPrompter: "Start the prompt window"
-        case .startAgent: "Start the agent"
+        case .setUp: localized("Set up AppLocker")
+        case .chooseApps: localized("Choose apps")
+        case .turnMonitoringOn: localized("Turn monitoring on")
+        case .startPrompter: localized("Start the prompt window")
+        case .startAgent: localized("Start the agent")
         }
     }
 }

@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import GtkSupport
+import Localization
 import QRCode
 
 /// Pairs a phone or a computer: code or link, words, confirmation.
@@ -49,26 +50,29 @@ final class PairingView {
     private func update() {
         let isForComputer = model.pairing.isForComputer
         let isElsewhere = model.canConnect && !offersComputers
-        screen["hub"].setText(model.hub + (isElsewhere ? " The page Devices connects this computer to one." : ""))
+        let advice = isElsewhere ? " " + localized("The page Devices connects this computer to one.") : ""
+        screen["hub"].setText(model.hub + advice)
         var (message, words, link) = ("", "", "")
         var ways: [String] = []
         switch model.pairing.state {
         case .idle: break
-        case .checking: message = "Checking whether a phone can reach the hub…"
+        case .checking: message = localized("Checking whether a phone can reach the hub…")
         case .unreachable(let problem, let lines):
             message = problem
             ways = lines
         case .waiting(let found):
             link = found
-            message =
+            message = localized(
                 isForComputer
-                ? "Copy this link to the other computer within five minutes: there it belongs on the page Devices, below "
-                    + "“Join another computer”. It does not join before you confirm it."
-                : "Scan this with the phone’s camera within five minutes. No device joins before you confirm it."
+                    ? """
+                    Copy this link to the other computer within five minutes: there it belongs on the page Devices, \
+                    below “Join another computer”. It does not join before you confirm it.
+                    """
+                    : "Scan this with the phone’s camera within five minutes. No device joins before you confirm it.")
         case .joined(let name, let found):
-            message = "\(name) shows three words. Compare them:"
+            message = localized("\(name) shows three words. Compare them:")
             words = found
-        case .paired(let name): message = "\(name) is paired."
+        case .paired(let name): message = localized("\(name) is paired.")
         case .ended(let sentence): message = sentence
         }
         let isRunning = !link.isEmpty || !words.isEmpty || model.pairing.state == .checking

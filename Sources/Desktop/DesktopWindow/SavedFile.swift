@@ -2,6 +2,7 @@ import BlockingThread
 import DesktopModels
 import Foundation
 import Glibc
+import Localization
 
 /// A file that appears under its name only once it is whole and on disk, readable by its owner alone. The file chooser has
 /// asked before an existing one is replaced.
@@ -12,7 +13,7 @@ struct SavedFile: BackupTarget {
 
         /// - Parameter path: what `errno` is about.
         init(_ path: String) {
-            description = "\(path) can't be written: \(String(cString: strerror(errno)))."
+            description = localized("\(path) can't be written: \(String(cString: strerror(errno))).")
         }
     }
 

@@ -3,6 +3,7 @@ import CGtk4
 import ControlAPI
 import DesktopModels
 import GtkSupport
+import Localization
 
 /// All settings of AppLocker.
 @MainActor
@@ -78,7 +79,7 @@ final class SettingsPage: Page {
         let (new, repeated) = (screen["new_passcode"].text, screen["repeated_passcode"].text)
         let strength = PasscodeStrength(new)
         let differs = !repeated.isEmpty && repeated != new
-        screen["strength"].setRowTitle(differs ? "The two new passcodes differ." : strength.sentence)
+        screen["strength"].setRowTitle(differs ? localized("The two new passcodes differ.") : strength.sentence)
         screen["change_passcode"].setSensitive(
             strength.isAccepted && repeated == new && !screen["old_passcode"].text.isEmpty)
     }

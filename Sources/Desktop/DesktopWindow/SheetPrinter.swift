@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import Foundation
 import GtkSupport
+import Localization
 import QRCode
 
 /// Prints a recovery sheet by the desktop's print dialog.
@@ -16,18 +17,20 @@ final class SheetPrinter {
     }
 
     static func print(_ code: String, parent: Widget, onFailure: @escaping (String) -> Void) {
-        guard let picture = try? QRCode(code) else { return onFailure("The code does not fit into a QR code.") }
+        guard let picture = try? QRCode(code) else {
+            return onFailure(localized("The code does not fit into a QR code."))
+        }
         let sheet = SheetPrinter(code, picture)
         let operation = gtk_print_operation_new()!
         defer { g_object_unref(UnsafeMutableRawPointer(operation)) }
         gtk_print_operation_set_n_pages(operation, 1)
-        gtk_print_operation_set_job_name(operation, "AppLocker recovery sheet")
+        gtk_print_operation_set_job_name(operation, localized("AppLocker recovery sheet"))
         gtk_print_operation_set_embed_page_setup(operation, 1)
         Signals.connectPage(UnsafeMutableRawPointer(operation)) { sheet.draw($0) }
         var error: UnsafeMutablePointer<GError>?
         let result = gtk_print_operation_run(operation, GTK_PRINT_OPERATION_ACTION_PRINT_DIALOG, parent.window, &error)
         if result == GTK_PRINT_OPERATION_RESULT_ERROR, let error {
-            onFailure("The sheet can't be printed: \(String(cString: error.pointee.message))")
+            onFailure(localized("The sheet can't be printed: \(String(cString: error.pointee.message))"))
             g_error_free(error)
         }
     }
@@ -51,10 +54,13 @@ final class SheetPrinter {
             top += Double(height) / Double(PANGO_SCALE) * 1.4
             g_object_unref(UnsafeMutableRawPointer(layout))
         }
-        write("AppLocker recovery sheet", "Sans Bold 18")
+        write(localized("AppLocker recovery sheet"), "Sans Bold 18")
         write(
-            "For \(ProcessInfo.processInfo.hostName). Anybody with this sheet can open everything that AppLocker seals "
-                + "there. Store it where only you have access, and not beside the computer.", "Sans 11")
+            localized(
+                """
+                For \(ProcessInfo.processInfo.hostName). Anybody with this sheet can open everything that AppLocker \
+                seals there. Store it where only you have access, and not beside the computer.
+                """), "Sans 11")
         let module = width / 3 / Double(picture.width)
         for row in 0..<picture.width {
             for column in 0..<picture.width where picture.isDark(row, column) {
@@ -64,6 +70,6 @@ final class SheetPrinter {
         cairo_fill(cairo)
         top += width / 3 + 18
         write(code, "Monospace Bold 14")
-        write("If you forget the passcode: applocker recovery use, then type the code.", "Sans 11")
+        write(localized("If you forget the passcode: applocker recovery use, then type the code."), "Sans 11")
     }
 }

@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 
 /// One entry of "Keep unlocked for".
 struct GrantChoice: Equatable {
@@ -10,9 +11,9 @@ struct GrantChoice: Equatable {
     static func all(defaultSeconds: Int, offersThisLaunch: Bool = true) -> [GrantChoice] {
         let durations = Set([60, 300, 900, 3600, defaultSeconds]).sorted()
         let timed = durations.map { GrantChoice(title: title($0), grant: GrantRequest(.duration, seconds: $0)) }
-        let once = GrantChoice(title: "This launch only", grant: GrantRequest(.thisLaunch))
+        let once = GrantChoice(title: localized("This launch only"), grant: GrantRequest(.thisLaunch))
         return timed + (offersThisLaunch ? [once] : [])
-            + [GrantChoice(title: "Until locked", grant: GrantRequest(.untilLocked))]
+            + [GrantChoice(title: localized("Until locked"), grant: GrantRequest(.untilLocked))]
     }
 
     static func defaultIndex(of choices: [GrantChoice], defaultSeconds: Int) -> Int {
@@ -20,11 +21,12 @@ struct GrantChoice: Equatable {
     }
 
     private static func title(_ seconds: Int) -> String {
-        switch seconds {
-        case 60: "1 minute"
-        case 3600: "1 hour"
-        case let seconds where seconds % 60 == 0: "\(seconds / 60) minutes"
-        default: "\(seconds) seconds"
+        let (hours, minutes) = (seconds / 3600, seconds / 60)
+        return switch seconds {
+        case 3600: localized(hours, one: "\(hours) hour", other: "\(hours) hours")
+        case let seconds where seconds % 60 == 0:
+            localized(minutes, one: "\(minutes) minute", other: "\(minutes) minutes")
+        default: localized(seconds, one: "\(seconds) second", other: "\(seconds) seconds")
         }
     }
 }

@@ -2,6 +2,7 @@ import CGtk4
 import DesktopSession
 import Foundation
 import GtkSupport
+import Localization
 import QRCode
 
 /// `applocker-prompt --link-fd`: shows a link as a QR code in a window of its own, for a phone's camera. The window
@@ -39,17 +40,20 @@ enum LinkWindow {
         let texture = QRTexture.make(code, scale: scale)
         let picture = gtk_picture_new_for_paintable(texture)!.expanding().styled("code")
         g_object_unref(UnsafeMutableRawPointer(texture))
-        gtk_picture_set_alternative_text(picture.opaque, "QR code of the pairing link")
+        gtk_picture_set_alternative_text(picture.opaque, localized("QR code of the pairing link"))
         gtk_widget_set_vexpand(picture, 1)
         let words = Widget.label("words")
         words.setText(
-            "Scan this with the phone’s camera within five minutes. No device joins before you confirm it in the terminal."
-        )
+            localized(
+                """
+                Scan this with the phone’s camera within five minutes. \
+                No device joins before you confirm it in the terminal.
+                """))
         gtk_label_set_wrap(words.opaque, 1)
         gtk_label_set_justify(words.opaque, GTK_JUSTIFY_CENTER)
         Signals.connectClose(window) { exit(0) }
         let whole = window.cast(to: GtkWindow.self)
-        gtk_window_set_title(whole, "Pair a device")
+        gtk_window_set_title(whole, localized("Pair a device"))
         gtk_window_set_icon_name(whole, "applocker")
         gtk_window_set_child(whole, Widget.box(GTK_ORIENTATION_VERTICAL, [picture, words]))
         gtk_window_set_default_size(whole, 480, 560)

@@ -1,6 +1,7 @@
 import CGtk4
 import Glibc
 import GtkSupport
+import Localization
 
 /// A photo, as large as the window allows, with a caption. Escape closes it and ends the process.
 @MainActor
@@ -29,7 +30,7 @@ final class PhotoWindow {
 
         colors = ColorScheme(sheet: PhotoStyle.sheet)
         window = gtk_window_new()!.styled("photo-viewer")
-        gtk_picture_set_alternative_text(picture.opaque, caption.isEmpty ? "Intruder photo" : caption)
+        gtk_picture_set_alternative_text(picture.opaque, caption.isEmpty ? localized("Intruder photo") : caption)
         gtk_widget_set_vexpand(picture, 1)
         let label = Widget.label("caption")
         label.setText(caption)
@@ -46,7 +47,7 @@ final class PhotoWindow {
         if hidesOnCapture { for widget in content { widget.setVisible(false) } }
         let whole = Widget.box(GTK_ORIENTATION_VERTICAL, [capture, picture.expanding().styled("photo"), label])
         let window = window.cast(to: GtkWindow.self)
-        gtk_window_set_title(window, "Intruder photo")
+        gtk_window_set_title(window, localized("Intruder photo"))
         gtk_window_set_icon_name(window, "applocker")
         gtk_window_set_child(window, whole)
         let size = Self.size(of: photo)
@@ -66,9 +67,8 @@ final class PhotoWindow {
     /// Shows that the screen is being recorded, or that it is not (nil).
     func showCaptureNotice(_ sentence: String?) {
         let hides = hidesOnCapture && sentence != nil
-        capture.setText(
-            [sentence, hides ? "The photo is hidden while the screen is recorded." : nil].compactMap { $0 }.joined(
-                separator: " "))
+        let effect = hides ? localized("The photo is hidden while the screen is recorded.") : nil
+        capture.setText([sentence, effect].compactMap { $0 }.joined(separator: " "))
         capture.setVisible(sentence != nil)
         for widget in content { widget.setVisible(!hides) }
     }

@@ -1,5 +1,6 @@
 import CGtk4
 import GtkSupport
+import Localization
 
 /// The window's widgets and their layout. They live as long as the process.
 @MainActor
@@ -32,7 +33,7 @@ struct PromptParts {
 
     init() {
         let durationLabel = Widget.label("row-label")
-        gtk_label_set_text_with_mnemonic(durationLabel.opaque, "_Keep unlocked for")
+        gtk_label_set_text_with_mnemonic(durationLabel.opaque, localized("_Keep unlocked for"))
         gtk_label_set_mnemonic_widget(durationLabel.opaque, duration)
         durationRow = .box(
             GTK_ORIENTATION_HORIZONTAL, spacing: 12, [durationLabel.aligned(GTK_ALIGN_START).expanding(), duration]
@@ -68,7 +69,7 @@ struct PromptParts {
         gtk_label_set_max_width_chars(path.opaque, 1)
         gtk_editable_set_enable_undo(passcode.opaque, 0)
         cgtk_set_accessible_described_by(passcode, message)
-        cgtk_set_accessible_label(time, "Time left")
+        cgtk_set_accessible_label(time, localized("Time left"))
         gtk_button_set_child(cancel.cast(to: GtkButton.self), cancelTitle)
         gtk_button_set_child(unlock.cast(to: GtkButton.self), unlockTitle)
         gtk_label_set_mnemonic_widget(cancelTitle.opaque, cancel)
@@ -110,8 +111,8 @@ struct PromptParts {
         unlock.setVisible(mode != .notice)
         footer.setVisible(mode != .notice)
         time.setVisible(mode != .notice)
-        Self.setTitle(unlockTitle, mode == .checking ? "Checking…" : "_Unlock")
-        Self.setTitle(cancelTitle, mode == .notice ? "_Close" : "_Cancel")
+        Self.setTitle(unlockTitle, localized(mode == .checking ? "Checking…" : "_Unlock"))
+        Self.setTitle(cancelTitle, localized(mode == .notice ? "_Close" : "_Cancel"))
     }
 
     /// The underscore marks the button's access key, which is pressed together with Alt.

@@ -16,6 +16,7 @@ public enum PromptProgram {
             StandardError.write("applocker-prompt: \(error.sentence)\n")
             return 1
         }
+        GettextCatalogue.install(programs: SessionPrograms.ownDirectory)
         let options: PromptOptions
         switch PromptOptions.parsed(arguments) {
         case .options(let parsed): options = parsed

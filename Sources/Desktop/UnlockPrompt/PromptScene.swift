@@ -1,5 +1,6 @@
 import ControlAPI
 import DesktopSession
+import Localization
 
 /// The content of the window at one moment, as texts: derived from the queue, drawn by `PromptWindow`.
 struct PromptScene: Equatable {
@@ -57,21 +58,22 @@ extension PromptScene {
         prompt = report.prompt
         name = ShownText.line(report.name)
         icon = report.icon
-        heading = "\(ShownText.shortened(name)) is locked"
+        heading = localized("\(ShownText.shortened(name)) is locked")
         requester = Self.requester(report)
         path = ShownText.line(report.path)
-        passcodeHint = report.hasOwnPasscode ? "Passcode for \(ShownText.shortened(name))" : "Passcode"
+        passcodeHint = localized(report.hasOwnPasscode ? "Passcode for \(ShownText.shortened(name))" : "Passcode")
         defaultGrantSeconds = report.defaultGrantSeconds
         refusals = launch.refusals
-        remaining = left > 0 ? "Denied in \(ShownText.countdown(left))" : "Denied"
+        remaining = localized(left > 0 ? "Denied in \(ShownText.countdown(left))" : "Denied")
         remainingFraction = report.expiresInSeconds > 0 ? min(1, Double(left) / Double(report.expiresInSeconds)) : 0
-        othersWaiting = others > 0 ? "\(others) more waiting" : ""
+        othersWaiting =
+            others > 0 ? localized(others, one: "\(others) more waiting", other: "\(others) more waiting") : ""
         if launch.isBeingAnswered {
             mode = .checking
             message = ""
         } else if lockoutSeconds > 0 {
             mode = .lockedOut
-            message = "Too many wrong passcodes. Try again in \(ShownText.countdown(lockoutSeconds))."
+            message = localized("Too many wrong passcodes. Try again in \(ShownText.countdown(lockoutSeconds)).")
         } else {
             mode = .asking
             message = launch.refusal ?? ""
@@ -81,14 +83,18 @@ extension PromptScene {
     init(_ notice: PromptQueue.Notice) {
         self.init(
             prompt: nil, mode: .notice, name: ShownText.line(notice.name), icon: notice.icon,
-            heading: "\(ShownText.shortened(ShownText.line(notice.name))) did not start",
+            heading: localized("\(ShownText.shortened(ShownText.line(notice.name))) did not start"),
             requester: ShownText.line(notice.text))
     }
 
     private static func requester(_ report: PromptReport) -> String {
         let parent = report.parentName.map(ShownText.line) ?? ""
-        let user = report.userName.map(ShownText.line) ?? "user \(report.user)"
-        return parent.isEmpty ? "\(user) wants to start it" : "\(parent) (\(user)) wants to start it"
+        guard let user = report.userName.map(ShownText.line) else {
+            return localized(
+                parent.isEmpty
+                    ? "user \(report.user) wants to start it" : "\(parent) (user \(report.user)) wants to start it")
+        }
+        return localized(parent.isEmpty ? "\(user) wants to start it" : "\(parent) (\(user)) wants to start it")
     }
 }
 
@@ -105,9 +111,10 @@ enum ShownText {
     /// "58 s", "4 min 10 s" or "1 h 2 min".
     static func countdown(_ seconds: Int) -> String {
         switch seconds {
-        case ..<60: "\(seconds) s"
-        case ..<3600: seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds / 60) min \(seconds % 60) s"
-        default: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+        case ..<60: localized("\(seconds) s")
+        case ..<3600:
+            localized(seconds % 60 == 0 ? "\(seconds / 60) min" : "\(seconds / 60) min \(seconds % 60) s")
+        default: localized("\(seconds / 3600) h \(seconds % 3600 / 60) min")
         }
     }
 }

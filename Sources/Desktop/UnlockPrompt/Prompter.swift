@@ -1,6 +1,7 @@
 import BlockingThread
 import ControlAPI
 import DesktopSession
+import Localization
 
 /// Keeps the connection to the daemon, shows pending launches and sends the answers. It decides nothing.
 @MainActor
@@ -93,7 +94,7 @@ final class Prompter {
                 if let execRequest = answer.execRequest {
                     startAgain(execRequest, report)
                 } else if report.startsAgain {
-                    showNotice(report, "It is unlocked. Start it again.")
+                    showNotice(report, localized("It is unlocked. Start it again."))
                 }
             } catch let error as ControlError where error.code == .noSuchPrompt {
                 queue.settle(prompt)
@@ -102,7 +103,8 @@ final class Prompter {
                     prompt, error.message, lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil,
                     at: .now)
             } catch {
-                queue.refuse(prompt, "AppLocker did not answer. Try again.", lockoutSeconds: nil, at: .now)
+                queue.refuse(
+                    prompt, localized("AppLocker did not answer. Try again."), lockoutSeconds: nil, at: .now)
                 note(sentence(error))
             }
             refresh()

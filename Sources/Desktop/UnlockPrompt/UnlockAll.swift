@@ -4,6 +4,7 @@ import DesktopSession
 import Foundation
 import GtkSupport
 import LocalControl
+import Localization
 
 /// `applocker-prompt --unlock-all`: asks for the passcode once in a window, and every app is unlocked. It decides
 /// nothing; the process ends with the window.
@@ -30,9 +31,9 @@ final class UnlockAll {
     private init(_ client: ControlClient) {
         self.client = client
         scene = PromptScene(
-            prompt: Self.prompt, mode: .asking, name: "AppLocker", icon: "applocker", heading: "Unlock all apps",
-            requester: "Every locked app can then be started", passcodeHint: "Passcode", defaultGrantSeconds: 300,
-            offersThisLaunch: false)
+            prompt: Self.prompt, mode: .asking, name: "AppLocker", icon: "applocker",
+            heading: localized("Unlock all apps"), requester: localized("Every locked app can then be started"),
+            passcodeHint: localized("Passcode"), defaultGrantSeconds: 300, offersThisLaunch: false)
         window.onUnlock = { [unowned self] _, passcode, grant in
             Task { await self.unlock(UnlockRequest(all: true, grant: grant, passcode: passcode)) }
         }
@@ -61,7 +62,7 @@ final class UnlockAll {
         } catch let error as ControlError {
             refuse(error.message, lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil)
         } catch {
-            refuse("AppLocker did not answer. Try again.", lockoutSeconds: nil)
+            refuse(localized("AppLocker did not answer. Try again."), lockoutSeconds: nil)
         }
     }
 
@@ -81,7 +82,7 @@ final class UnlockAll {
             while !Task.isCancelled, .now < ends {
                 scene.mode = .lockedOut
                 let left = PromptQueue.secondsLeft(ends, at: .now)
-                scene.message = "Too many wrong passcodes. Try again in \(ShownText.countdown(left))."
+                scene.message = localized("Too many wrong passcodes. Try again in \(ShownText.countdown(left)).")
                 window.show(scene)
                 try? await Task.sleep(for: .milliseconds(250))
             }

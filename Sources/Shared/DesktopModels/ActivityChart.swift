@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 
 /// One bar of a chart.
 public struct ActivityBar: Equatable, Sendable {
@@ -15,10 +16,10 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
 
     public var title: String {
         switch self {
-        case .app: "By app, the last 30 days"
-        case .day: "By day"
-        case .week: "By week"
-        case .month: "By month"
+        case .app: localized("By app, the last 30 days")
+        case .day: localized("By day")
+        case .week: localized("By week")
+        case .month: localized("By month")
         }
     }
 
@@ -72,9 +73,15 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
         }
 
         var detail: String {
-            var parts = [SpokenDuration.count(asked, "launch", plural: "launches")]
-            if denied > 0 { parts.append("\(denied) denied") }
-            if wrongPasscodes > 0 { parts.append(SpokenDuration.count(wrongPasscodes, "wrong passcode")) }
+            var parts = [localized(asked, one: "\(asked) launch", other: "\(asked) launches")]
+            // Other languages have a plural of it.
+            if denied > 0 { parts.append(localized(denied, one: "\(denied) denied", other: "\(denied) denied")) }
+            if wrongPasscodes > 0 {
+                parts.append(
+                    localized(
+                        wrongPasscodes, one: "\(wrongPasscodes) wrong passcode",
+                        other: "\(wrongPasscodes) wrong passcodes"))
+            }
             return parts.joined(separator: ", ")
         }
     }
@@ -105,16 +112,22 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
     private func name(_ period: Period, today: LocalDay) -> String {
         switch self {
         case .month:
-            return "\(Self.months[period % 12]) \(period / 12)"
+            return Self.name(ofMonth: period % 12, year: period / 12)
         case .app, .day, .week:
             let day = LocalDay(date: Double(period) * 86_400, offset: 0)
             guard self == .week else { return day.name(today: today) }
-            return period == self.period(today) ? "This week" : "Week of \(day.text)"
+            return localized(period == self.period(today) ? "This week" : "Week of \(day.text)")
         }
     }
 
-    private static let months = [
-        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-        "December",
-    ]
+    /// - Parameter month: from 0.
+    private static func name(ofMonth month: Int, year: Int) -> String {
+        let names = [
+            localized("January \(year)"), localized("February \(year)"), localized("March \(year)"),
+            localized("April \(year)"), localized("May \(year)"), localized("June \(year)"),
+            localized("July \(year)"), localized("August \(year)"), localized("September \(year)"),
+            localized("October \(year)"), localized("November \(year)"), localized("December \(year)"),
+        ]
+        return names[month]
+    }
 }

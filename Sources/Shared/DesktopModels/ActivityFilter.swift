@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 
 /// Events of one sort, as the filter offers them.
 public enum EventGroup: Int, CaseIterable, Sendable {
@@ -6,14 +7,14 @@ public enum EventGroup: Int, CaseIterable, Sendable {
 
     public var title: String {
         switch self {
-        case .all: "All events"
-        case .launches: "Launches"
-        case .passcodes: "Passcodes"
-        case .locking: "Locking and unlocking"
-        case .changes: "Changes"
-        case .photos: "Intruder photos"
-        case .devices: "Devices and hub"
-        case .protection: "Protection"
+        case .all: localized("All events")
+        case .launches: localized("Launches")
+        case .passcodes: localized("Passcodes")
+        case .locking: localized("Locking and unlocking")
+        case .changes: localized("Changes")
+        case .photos: localized("Intruder photos")
+        case .devices: localized("Devices and hub")
+        case .protection: localized("Protection")
         }
     }
 

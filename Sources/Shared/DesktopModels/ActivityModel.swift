@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// An event of the activity log, as it is shown.
@@ -112,7 +113,7 @@ public final class ActivityModel {
     /// Checks that no event was changed, removed or truncated.
     public func verify() async {
         await context.attempt {
-            let result = try await context.session.perform("Verify the activity log") { token in
+            let result = try await context.session.perform(localized("Verify the activity log")) { token in
                 try await context.control.call(\.verifyLog, token: token)
             }
             isWhole = result.isWhole
@@ -124,16 +125,16 @@ public final class ActivityModel {
         let today = context.time.today
         let ids = Set(events.compactMap(\.app))
         apps =
-            [FilterChoice(title: "All apps", value: nil)]
+            [FilterChoice(title: localized("All apps"), value: nil)]
             + ids.map { FilterChoice(title: names[$0] ?? $0, value: $0) }
             .sorted { $0.title.lowercased() < $1.title.lowercased() }
         users =
-            [FilterChoice(title: "All people", value: nil)]
-            + Set(events.compactMap(\.user)).sorted().map {
-                FilterChoice(title: userName($0) ?? "User \($0)", value: $0)
+            [FilterChoice(title: localized("All people"), value: nil)]
+            + Set(events.compactMap(\.user)).sorted().map { id in
+                FilterChoice(title: userName(id) ?? localized("User \(id)"), value: id)
             }
         days =
-            [FilterChoice(title: "All days", value: nil)]
+            [FilterChoice(title: localized("All days"), value: nil)]
             + Set(events.compactMap { context.time.day($0.time) }).sorted(by: >).map {
                 FilterChoice(title: $0.name(today: today), value: $0)
             }

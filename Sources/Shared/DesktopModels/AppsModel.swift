@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// An app as the list shows it: on the list of locked apps, or installed.
@@ -81,14 +82,18 @@ public final class AppsModel {
     private func stateText(_ app: AppReport) -> String {
         var parts: [String]
         switch app.state {
-        case .locked: parts = [app.schedule.map { "Locked now · \($0)" } ?? "Locked"]
+        case .locked:
+            let schedule = app.schedule.map(localizedSchedule)
+            parts = [schedule.map { schedule in localized("Locked now · \(schedule)") } ?? localized("Locked")]
         case .unlocked:
             let end = app.unlockedForSeconds.map { context.time.text(context.time.wallClock() + Double($0)) }
-            parts = [end.map { "Unlocked until \($0)" } ?? "Unlocked until it is locked"]
-        case .outsideSchedule: parts = ["Unlocked by its schedule"]
-        case .monitoringOff: parts = ["Not locked: monitoring is off"]
+            parts = [
+                end.map { time in localized("Unlocked until \(time)") } ?? localized("Unlocked until it is locked")
+            ]
+        case .outsideSchedule: parts = [localized("Unlocked by its schedule")]
+        case .monitoringOff: parts = [localized("Not locked: monitoring is off")]
         }
-        if app.hasOwnPasscode { parts.append("own passcode") }
+        if app.hasOwnPasscode { parts.append(localized("own passcode")) }
         parts += app.categories
         return parts.joined(separator: " · ")
     }
@@ -102,10 +107,11 @@ extension AppsModel {
     public func add(_ app: String) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            let changed = try await context.session.perform("Lock \(name)") { token in
+            let changed = try await context.session.perform(localized("Lock \(name)")) { token in
                 try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app))
             }
-            context.announce(changed.notes.first ?? "\(changed.apps.first?.name ?? name) is locked.")
+            let locked = changed.apps.first?.name ?? name
+            context.announce(changed.notes.first ?? localized("\(locked) is locked."))
         }
         await refresh()
     }
@@ -123,10 +129,10 @@ extension AppsModel {
     public func remove(_ app: String) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            try await context.session.perform("Remove \(name)") { token in
+            try await context.session.perform(localized("Remove \(name)")) { token in
                 try await context.control.call(\.removeApp, parameter: app, token: token)
             }
-            context.announce("\(name) is no longer locked.")
+            context.announce(localized("\(name) is no longer locked."))
         }
         await refresh()
     }
@@ -141,8 +147,9 @@ extension AppsModel {
         await context.attempt {
             let own = item.listed?.hasOwnPasscode == true
             let question = PasscodeQuestion(
-                title: "Unlock \(item.name)",
-                explanation: own ? "Enter its own passcode, or the owner's." : "Enter the passcode.", verb: "Unlock")
+                title: localized("Unlock \(item.name)"),
+                explanation: localized(own ? "Enter its own passcode, or the owner's." : "Enter the passcode."),
+                verb: localized("Unlock"))
             try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.unlock, body: UnlockRequest(apps: [app], grant: grant, passcode: passcode))
             }
@@ -153,10 +160,10 @@ extension AppsModel {
     public func change(_ app: String, _ change: ChangeAppRequest) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            let changed = try await context.session.perform("Change \(name)") { token in
+            let changed = try await context.session.perform(localized("Change \(name)")) { token in
                 try await context.control.call(\.changeApp, parameter: app, token: token, body: change)
             }
-            context.announce(changed.notes.first ?? "\(name) is changed.")
+            context.announce(changed.notes.first ?? localized("\(name) is changed."))
         }
         await refresh()
     }
@@ -167,7 +174,7 @@ extension AppsModel {
         guard members.contains(app) != contains else { return }
         let apps = contains ? members + [app] : members.filter { $0 != app }
         await context.attempt {
-            try await context.session.perform("Change \(category)") { token in
+            try await context.session.perform(localized("Change \(category)")) { token in
                 _ = try await context.control.call(
                     \.setCategory, parameter: category, token: token, body: SetCategoryRequest(apps: apps))
             }

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Localization
 public import Observation
 
 /// Where a backup is written. Called from the main actor; an implementation may run on any executor.
@@ -46,9 +47,10 @@ public final class BackupModel {
         outcome = ""
         await context.attempt {
             let question = PasscodeQuestion(
-                title: "Export a backup",
-                explanation: "The backup opens with this passcode, on any computer, also after you change it.",
-                verb: "Export")
+                title: localized("Export a backup"),
+                explanation: localized(
+                    "The backup opens with this passcode, on any computer, also after you change it."),
+                verb: localized("Export", context: "verb"))
             let reply = try await context.prompt.ask(question) { [control = context.control] passcode in
                 // The export contains sealed content only with an open vault.
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
@@ -60,9 +62,11 @@ public final class BackupModel {
             progress = 0
             do {
                 try await write(reply, to: try await makeTarget())
-                outcome =
-                    "Exported \(SpokenDuration.count(reply.apps, "app")) and "
-                    + "\(SpokenDuration.count(reply.records, "sealed item"))."
+                // No message can have the forms of two numbers.
+                let apps = localized(reply.apps, one: "\(reply.apps) app", other: "\(reply.apps) apps")
+                let items = localized(
+                    reply.records, one: "\(reply.records) sealed item", other: "\(reply.records) sealed items")
+                outcome = localized("Exported \(apps) and \(items).")
             } catch {
                 _ = try? await context.control.call(\.removeBlob, parameter: reply.blob)
                 throw error
@@ -80,7 +84,8 @@ public final class BackupModel {
         await context.attempt {
             let control = context.control
             let question = PasscodeQuestion(
-                title: "Import a backup", explanation: "Enter the passcode of AppLocker on this computer.")
+                title: localized("Import a backup"),
+                explanation: localized("Enter the passcode of AppLocker on this computer."))
             let passcode = try await context.prompt.ask(question) { passcode in
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
                 return passcode
@@ -131,7 +136,8 @@ public final class BackupModel {
             (trial, passphrase) = (try await send(nil, isTrial: true), nil)
         } catch let error as ControlError where error.code == .notReadable {
             let question = PasscodeQuestion(
-                title: "The backup has another passcode", explanation: "Enter the passcode that it was exported with.")
+                title: localized("The backup has another passcode"),
+                explanation: localized("Enter the passcode that it was exported with."))
             (trial, passphrase) = try await context.prompt.ask(question) { passphrase in
                 do {
                     return (try await send(passphrase, isTrial: true), passphrase)
@@ -145,23 +151,27 @@ public final class BackupModel {
             importQuestion = Self.text(trial)
         }
         guard isConfirmed else { return }
-        importOutcome = "Imported. " + Self.text(try await send(passphrase, isTrial: false))
+        importOutcome = localized("Imported.") + " " + Self.text(try await send(passphrase, isTrial: false))
     }
 
     private static func text(_ report: ImportReport) -> String {
         var sentences: [String] = []
-        func add(_ begin: String, _ names: [String]) {
-            if !names.isEmpty { sentences.append("\(begin): \(names.joined(separator: ", ")).") }
+        if !report.appsAdded.isEmpty {
+            let apps = report.appsAdded.joined(separator: ", ")
+            sentences.append(localized("Apps to lock: \(apps)."))
         }
-        add("Apps to lock", report.appsAdded)
-        add("Apps with changed rules", report.appsChanged)
+        if !report.appsChanged.isEmpty {
+            let apps = report.appsChanged.joined(separator: ", ")
+            sentences.append(localized("Apps with changed rules: \(apps)."))
+        }
         if report.recordsAdded > 0 {
-            sentences.append("Notes, files and photos that are missing here: \(report.recordsAdded).")
+            sentences.append(localized("Notes, files and photos that are missing here: \(report.recordsAdded)."))
         }
         if report.recordsInConflict > 0 {
-            sentences.append("Notes that differ, of which both versions are kept: \(report.recordsInConflict).")
+            sentences.append(
+                localized("Notes that differ, of which both versions are kept: \(report.recordsInConflict)."))
         }
-        if sentences.isEmpty { sentences.append("Everything in it is on this computer already.") }
+        if sentences.isEmpty { sentences.append(localized("Everything in it is on this computer already.")) }
         return (sentences + report.notes).joined(separator: "\n")
     }
 
@@ -174,7 +184,7 @@ public final class BackupModel {
             while offset < reply.size {
                 let piece = try await context.control.readBlob(reply.blob, offset: offset)
                 guard !piece.isEmpty else {
-                    throw ControlError(.failed, "The backup ended before its end. Export it again.")
+                    throw ControlError(.failed, localized("The backup ended before its end. Export it again."))
                 }
                 if isCancelled { throw CancellationError() }
                 try await target.write(piece)

@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 
 /// Time as the models see it. Tests inject their own.
 public struct DesktopTime: Sendable {
@@ -54,19 +55,16 @@ public enum SpokenDuration {
     /// "45 seconds", "5 minutes", "1 hour 30 minutes": at most two units.
     public static func text(seconds: Int) -> String {
         let seconds = max(0, seconds)
-        let parts = [
-            (seconds / 86_400, "day"), (seconds / 3_600 % 24, "hour"), (seconds / 60 % 60, "minute"),
-            (seconds % 60, "second"),
+        let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60)
+        let rest = seconds % 60
+        let parts: [(number: Int, text: String)] = [
+            (days, localized(days, one: "\(days) day", other: "\(days) days")),
+            (hours, localized(hours, one: "\(hours) hour", other: "\(hours) hours")),
+            (minutes, localized(minutes, one: "\(minutes) minute", other: "\(minutes) minutes")),
+            (rest, localized(rest, one: "\(rest) second", other: "\(rest) seconds")),
         ]
-        let shown = parts.drop { $0.0 == 0 }.prefix(2).filter { $0.0 > 0 }
-        return shown.isEmpty ? "0 seconds" : shown.map { count($0.0, $0.1) }.joined(separator: " ")
-    }
-
-    /// "1 app", "2 apps".
-    ///
-    /// - Parameter plural: where it isn't the noun with an s.
-    public static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
-        "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
+        let shown = parts.drop { $0.number == 0 }.prefix(2).filter { $0.number > 0 }
+        return shown.isEmpty ? parts[3].text : shown.map { $0.text }.joined(separator: " ")
     }
 
     /// "4:09", for a countdown.
@@ -80,8 +78,8 @@ extension LocalDay {
     /// "Today", "Yesterday", "2026-01-31".
     func name(today: LocalDay?) -> String {
         switch today.map({ $0.daysSince1970 - daysSince1970 }) {
-        case 0: "Today"
-        case 1: "Yesterday"
+        case 0: localized("Today")
+        case 1: localized("Yesterday")
         default: text
         }
     }

@@ -1,5 +1,6 @@
 import ControlAPI
 import HubAPI
+import Localization
 public import Observation
 
 /// A device of the household in the list.
@@ -50,8 +51,7 @@ public final class DevicesModel {
                 ? DeviceList(devices: []) : try await context.control.call(\.listDevices, token: token)
             let items = list.devices.map(item)
             if items != devices { devices = items }
-            alertNotice =
-                list.unconfirmedAlert.map { DeviceList.advice(onUnconfirmedAlertAt: context.time.text($0)) } ?? ""
+            alertNotice = list.unconfirmedAlert.map { Self.advice(onUnconfirmedAlertAt: context.time.text($0)) } ?? ""
             problem = ""
         } catch is CancellationError {
         } catch {
@@ -72,14 +72,14 @@ public final class DevicesModel {
 
     /// Opens a session, with which the list can be read.
     public func showDevices() async {
-        await context.attempt { try await context.session.open("Show devices") }
+        await context.attempt { try await context.session.open(localized("Show devices")) }
         await load()
     }
 
     public func rename(_ id: String, to name: String) async {
         guard let device = devices.first(where: { $0.id == id }), !name.isEmpty, name != device.name else { return }
         await context.attempt {
-            try await context.session.perform("Rename \(device.name)") { token in
+            try await context.session.perform(localized("Rename \(device.name)")) { token in
                 _ = try await context.control.call(
                     \.renameDevice, parameter: id, token: token, body: RenameDeviceRequest(name: name))
             }
@@ -92,34 +92,49 @@ public final class DevicesModel {
         guard let device = devices.first(where: { $0.id == id }) else { return }
         await context.attempt {
             let question = PasscodeQuestion(
-                title: "Revoke \(device.name)",
-                explanation: "It can't read anything new. Every key that it had is replaced.", verb: "Revoke")
+                title: localized("Revoke \(device.name)"),
+                explanation: localized("It can't read anything new. Every key that it had is replaced."),
+                verb: localized("Revoke"))
             let done = try await context.withSessionAndPasscode(question) { control, token, passcode in
                 try await control.call(
                     \.revokeDevice, parameter: id, token: token, body: PasscodeRequest(passcode: passcode))
             }
-            context.announce(done.notes.first ?? "\(device.name) is revoked.")
+            context.announce(done.notes.first ?? localized("\(device.name) is revoked."))
         }
         await load()
     }
 
     private static func state(of status: HubStatus) -> String {
         if let url = status.url {
-            return status.connected
-                ? "Connected to the hub at \(url)." : "The hub at \(url) is not reached. \(status.problem ?? "")"
+            guard !status.connected else { return localized("Connected to the hub at \(url).") }
+            let sentences = [localized("The hub at \(url) is not reached."), status.problem]
+            return sentences.compactMap { $0 }.joined(separator: " ")
         }
-        if status.isStarting == true { return "The hub of this computer is starting." }
-        return status.problem ?? status.joining ?? "There is no hub yet."
+        if status.isStarting == true { return localized("The hub of this computer is starting.") }
+        return status.problem ?? status.joining ?? localized("There is no hub yet.")
+    }
+
+    /// `DeviceList.advice`, translated.
+    private static func advice(onUnconfirmedAlertAt time: String) -> String {
+        localized(
+            """
+            No phone has confirmed the alert of \(time). On the phone, open Settings, Notifications, and send a test \
+            notification.
+            """)
     }
 
     private func item(_ device: DeviceReport) -> DeviceItem {
-        var parts = [device.isThisComputer ? "This computer" : device.role == .computer ? "Computer" : "Companion"]
+        var parts = [
+            localized(
+                device.isThisComputer ? "This computer" : device.role == .computer ? "Computer" : "Companion")
+        ]
         if device.isConnected == true, !device.isThisComputer {
-            parts.append("connected")
+            parts.append(localized("connected"))
         } else if let seen = device.lastSeen, !device.isThisComputer {
-            parts.append("last seen \(context.time.text(seen))")
+            let time = context.time.text(seen)
+            parts.append(localized("last seen \(time)"))
         }
-        if device.hasPush == true { parts.append("gets notifications") }
+        if device.hasPush == true { parts.append(localized("gets notifications")) }
         return DeviceItem(
             id: device.id, name: device.name, detail: parts.joined(separator: " · "),
             isThisComputer: device.isThisComputer, isCompanion: device.role.isCompanion)

@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// The window's port to the content of files, which is sealed and opened in this process: the daemon stores it sealed.
@@ -55,15 +56,17 @@ public final class FilesModel {
                 guard let vault = try await context.control.call(\.vault).vault else { return nil }
                 for (index, path) in paths.enumerated() {
                     let name = path.split(separator: "/").last.map(String.init) ?? path
-                    let count = paths.count == 1 ? "" : " (\(index + 1) of \(paths.count))"
-                    try await running.run("Locking \(name)\(count)", of: paths.count, after: index) {
-                        [transfer] progress in
+                    let title = localized(
+                        paths.count == 1 ? "Locking \(name)" : "Locking \(name) (\(index + 1) of \(paths.count))")
+                    try await running.run(title, of: paths.count, after: index) { [transfer] progress in
                         try await transfer.add(path, to: vault, removesOriginal: removesOriginals, progress: progress)
                     }
                 }
                 return paths.count
             } ?? nil
-        if let added { context.announce("\(SpokenDuration.count(added, "file")) locked.") }
+        if let added {
+            context.announce(localized(added, one: "\(added) file locked.", other: "\(added) files locked."))
+        }
         await load()
     }
 
@@ -71,16 +74,16 @@ public final class FilesModel {
     public func save(_ file: FileReport, into folder: String) async {
         let path: String? = await vault.read {
             let content = try await context.control.call(\.readFile, parameter: file.id)
-            return try await running.run("Saving \(file.name)") { [transfer] progress in
+            return try await running.run(localized("Saving \(file.name)")) { [transfer] progress in
                 try await transfer.write(content, into: folder, progress: progress)
             }
         }
-        if let path { context.announce("Saved as \(path).") }
+        if let path { context.announce(localized("Saved as \(path).")) }
     }
 
     public func remove(_ file: FileReport) async {
         let done = await vault.read { try await context.control.call(\.removeFile, parameter: file.id) }
-        if done != nil { context.announce("\(file.name) is removed from the vault.") }
+        if done != nil { context.announce(localized("\(file.name) is removed from the vault.")) }
         await load()
     }
 

@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 public import Observation
 
 /// The first run: five steps, of which only the passcode is needed.
@@ -55,7 +56,7 @@ public final class FirstRunModel {
             return
         }
         guard passcode == repeated else {
-            refusal = "The two passcodes differ. Type them again."
+            refusal = localized("The two passcodes differ. Type them again.")
             return
         }
         isWorking = true
@@ -130,8 +131,9 @@ public final class FirstRunModel {
     private func lockChosen() async -> Bool {
         let chosen = all.filter(\.isChosen)
         guard !chosen.isEmpty else { return true }
+        let title = localized(chosen.count, one: "Lock \(chosen.count) app", other: "Lock \(chosen.count) apps")
         let refused: [String]? = await context.attempt {
-            try await context.session.perform("Lock \(SpokenDuration.count(chosen.count, "app"))") { token in
+            try await context.session.perform(title) { token in
                 var refused: [String] = []
                 for app in chosen {
                     do {

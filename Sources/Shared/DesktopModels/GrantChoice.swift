@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 
 /// How long an unlock lasts, as a menu offers it.
 public struct GrantChoice: Equatable, Sendable {
@@ -10,6 +11,6 @@ public struct GrantChoice: Equatable, Sendable {
         let durations = Set([60, 300, 900, 3_600, defaultSeconds]).sorted()
         return durations.map {
             GrantChoice(title: SpokenDuration.text(seconds: $0), grant: GrantRequest(.duration, seconds: $0))
-        } + [GrantChoice(title: "Until locked", grant: GrantRequest(.untilLocked))]
+        } + [GrantChoice(title: localized("Until locked"), grant: GrantRequest(.untilLocked))]
     }
 }

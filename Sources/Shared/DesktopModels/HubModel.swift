@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Localization
 public import Observation
 
 /// Connects this computer to a hub, and to the household of another computer.
@@ -35,12 +36,13 @@ public final class HubModel {
             url: address.contains("://") ? address : "https://\(address)",
             registrationToken: invitation.isEmpty ? nil : invitation)
         let status = await context.attempt {
-            try await context.session.perform("Connect to a hub") { [control = context.control] token in
+            try await context.session.perform(localized("Connect to a hub")) { [control = context.control] token in
                 try await control.call(\.connectHub, token: token, body: request)
             }
         }
         guard let status else { return false }
-        context.announce("Connected to the hub at \(status.url ?? request.url).")
+        let url = status.url ?? request.url
+        context.announce(localized("Connected to the hub at \(url)."))
         await changed()
         return true
     }
@@ -59,7 +61,8 @@ public final class HubModel {
             joining = ""
         }
         let hasJoined = await context.attempt {
-            var report = try await context.session.perform("Join a household") { [control = context.control] token in
+            let title = localized("Join a household")
+            var report = try await context.session.perform(title) { [control = context.control] token in
                 try await control.call(\.joinHub, token: token, body: request)
             }
             while report.state == .waiting || report.state == .admitted {
@@ -91,25 +94,28 @@ public final class HubModel {
     private func sendKeys() async {
         let isSent: Void? = await context.attempt {
             let question = PasscodeQuestion(
-                title: "Joined the household",
-                explanation: "With the passcode your phones can read this computer's notes, too.", verb: "Allow")
+                title: localized("Joined the household"),
+                explanation: localized("With the passcode your phones can read this computer's notes, too."),
+                verb: localized("Allow"))
             _ = try await context.withSessionAndPasscode(question) { control, token, passcode in
                 try await control.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: passcode))
             }
-            context.announce("Your phones see this computer and read its notes from now on.")
+            context.announce(localized("Your phones see this computer and read its notes from now on."))
         }
         if isSent == nil {
-            context.announce("Your phones can read this computer's notes once you have opened the vault.")
+            context.announce(
+                localized("Your phones can read this computer's notes once you have opened the vault."))
         }
     }
 
     /// Leaves the hub. If no other computer is in the household, every paired device loses access.
     public func disconnect() async {
         await context.attempt {
-            let done = try await context.session.perform("Leave the hub") { [control = context.control] token in
+            let title = localized("Leave the hub")
+            let done = try await context.session.perform(title) { [control = context.control] token in
                 try await control.call(\.disconnectHub, token: token)
             }
-            context.announce(done.notes.first ?? "AppLocker is not connected to a hub.")
+            context.announce(done.notes.first ?? localized("AppLocker is not connected to a hub."))
         }
         await changed()
     }

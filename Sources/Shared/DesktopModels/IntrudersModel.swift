@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 public import Observation
 
 /// An intruder photo in the list.
@@ -38,12 +39,21 @@ public final class IntrudersModel {
         }
         guard let (list, names) = read else { return }
         let items = list.intruders.map { photo in
-            let app = photo.app.map { " for \(names[$0] ?? $0)" } ?? ""
-            let attempts = SpokenDuration.count(photo.failures, "wrong passcode")
-            return IntruderItem(
-                id: photo.id, title: context.time.text(photo.time), detail: "After \(attempts)\(app)")
+            IntruderItem(
+                id: photo.id, title: context.time.text(photo.time),
+                detail: Self.detail(photo.failures, app: photo.app.map { names[$0] ?? $0 }))
         }
         if items != self.items { self.items = items }
+    }
+
+    private static func detail(_ failures: Int, app: String?) -> String {
+        guard let app else {
+            return localized(
+                failures, one: "After \(failures) wrong passcode", other: "After \(failures) wrong passcodes")
+        }
+        return localized(
+            failures, one: "After \(failures) wrong passcode for \(app)",
+            other: "After \(failures) wrong passcodes for \(app)")
     }
 
     public func open(_ id: String) async {
@@ -62,7 +72,7 @@ public final class IntrudersModel {
         let done = await vault.read { try await context.control.call(\.removeIntruder, parameter: id) }
         guard done != nil else { return }
         close()
-        context.announce("The photo is removed.")
+        context.announce(localized("The photo is removed."))
         await load()
     }
 }

@@ -1,4 +1,5 @@
 import ControlAPI
+public import Localization
 public import Observation
 
 /// The management session: after one passcode, changes need no passcode until it ends. The daemon decides; the time left here is
@@ -55,9 +56,10 @@ public final class ManagementSession {
     ///
     /// - Throws: `CancellationError` if the user cancels; `DaemonUnreachable`.
     @discardableResult
-    public func open(_ title: String = "Allow changes") async throws -> String {
+    public func open(_ title: String = localized("Allow changes")) async throws -> String {
         let question = PasscodeQuestion(
-            title: title, explanation: "Enter the passcode. Changes need no passcode for some minutes then.")
+            title: title,
+            explanation: localized("Enter the passcode. Changes need no passcode for some minutes then."))
         let (control, time) = (control, time)
         let (report, opened) = try await prompt.ask(question) { passcode in
             let report = try await control.call(\.openSession, body: PasscodeRequest(passcode: passcode))

@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// The window's port to the content of photos, which is sealed and opened in this process. Called from the main actor;
@@ -185,7 +186,8 @@ public final class MomentsModel {
         guard opening == openings, let index = photos.firstIndex(where: { $0.id == id }) else { return }
         switch result {
         case .success(let picture): photos[index].picture = picture
-        case .failure(let error): photos[index].problem = "The photo can't be shown. \(sentence(error))"
+        case .failure(let error):
+            photos[index].problem = localized("The photo can't be shown.") + " " + sentence(error)
         }
     }
 
@@ -206,7 +208,7 @@ public final class MomentsModel {
         let id = shown?.moment.id
         guard await change(ChangeMomentRequest(removed: true)) else { return }
         if shown?.moment.id == id { close() }
-        context.announce("The moment is in the trash. `applocker moments restore` restores it.")
+        context.announce(localized("The moment is in the trash. `applocker moments restore` restores it."))
         await load()
     }
 
@@ -231,7 +233,7 @@ public final class MomentsModel {
     /// Writes the photos of the shown moment into a folder, unsealed.
     public func savePhotos(into folder: String) async {
         guard let moment = shown?.moment else { return }
-        await run("Saving photos", ifStopped: Self.unsealed(folder)) { [files] in
+        await run(localized("Saving photos"), ifStopped: Self.unsealed(folder)) { [files] in
             [try await files.save(moment, into: folder, progress: $0)]
         }
     }
@@ -240,8 +242,8 @@ public final class MomentsModel {
     public func importFolder(_ folder: String, keepsOriginals: Bool) async {
         let status = await vault.read { try await context.control.call(\.vault) }
         guard let vault = status?.vault else { return }
-        let stopped = "The import was stopped. Finished days stay; import the folder again to continue."
-        await run("Importing photos", ifStopped: stopped) { [files] in
+        let stopped = localized("The import was stopped. Finished days stay; import the folder again to continue.")
+        await run(localized("Importing photos"), ifStopped: stopped) { [files] in
             let done = try await files.importFolder(folder, to: vault, keepsOriginals: keepsOriginals, progress: $0)
             return [done.summary] + done.skipped
         }
@@ -251,22 +253,23 @@ public final class MomentsModel {
     /// Asks for the passcode although the vault is open, so that nobody else at the computer can export everything.
     public func export(to folder: String) async {
         let question = PasscodeQuestion(
-            title: "Export Everline",
-            explanation: "Every moment and photo is written to \(folder), unsealed: store it like a photo album.",
-            verb: "Export")
+            title: localized("Export Everline"),
+            explanation: localized(
+                "Every moment and photo is written to \(folder), unsealed: store it like a photo album."),
+            verb: localized("Export", context: "verb"))
         let status = await context.attempt {
             try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
             }
         }
         guard status != nil else { return }
-        await run("Exporting Everline", ifStopped: Self.unsealed(folder)) { [files] in
+        await run(localized("Exporting Everline"), ifStopped: Self.unsealed(folder)) { [files] in
             [try await files.export(to: folder, progress: $0)]
         }
     }
 
     private static func unsealed(_ folder: String) -> String {
-        "Not everything was written. The files in \(folder) are not sealed: remove them."
+        localized("Not everything was written. The files in \(folder) are not sealed: remove them.")
     }
 
     /// The outcome stays after a lock: its sentences name no content of the vault.
@@ -276,7 +279,7 @@ public final class MomentsModel {
         _ title: String, ifStopped stopped: String,
         _ body: @escaping @Sendable (@escaping TransferWork.ProgressHandler) async throws -> [String]
     ) async {
-        if let work { return context.announce("\(work.title) is not finished. Wait until it ends.") }
+        if let work { return context.announce(localized("\(work.title) is not finished. Wait until it ends.")) }
         outcome = []
         do {
             outcome = try await running.run(title, body)
@@ -309,7 +312,9 @@ extension MomentReport {
     /// "2024-05-17 18:30 · joy · Lisbon · 3 photos".
     public var facts: String {
         let clock = DesktopTime.clock(date, offset: offset)
-        let count = photos.isEmpty ? "" : SpokenDuration.count(photos.count, "photo")
+        let count =
+            photos.isEmpty
+            ? "" : localized(photos.count, one: "\(photos.count) photo", other: "\(photos.count) photos")
         return ["\(LocalDay(date: date, offset: offset).text) \(clock)", mood, place?.name ?? "", count]
             .filter { !$0.isEmpty }.joined(separator: " · ")
     }

@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// The notes of the open vault, and the one that is edited. It is saved by itself, a moment after the last change.
@@ -43,10 +44,11 @@ public final class NotesModel {
         guard let list, words == search else { return }
         if notes != list.notes { notes = list.notes }
         if list.unreadable > 0 {
-            let verb = list.unreadable == 1 ? "is" : "are"
+            let count = list.unreadable
             context.announce(
-                "\(SpokenDuration.count(list.unreadable, "note")) can't be opened with the keys of this vault and "
-                    + "\(verb) not shown.")
+                localized(
+                    count, one: "\(count) note can't be opened with the keys of this vault and is not shown.",
+                    other: "\(count) notes can't be opened with the keys of this vault and are not shown."))
         }
     }
 
@@ -67,7 +69,7 @@ public final class NotesModel {
     public func edit(title: String, body: String) {
         guard isEditing, (title, body) != (self.title, self.body) else { return }
         (self.title, self.body) = (title, body)
-        saveState = "Not saved yet"
+        saveState = localized("Not saved yet")
         autosave?.cancel()
         autosave = Task { [weak self, sleep = context.time.sleep] in
             guard (try? await sleep(NotesModel.autosaveDelay)) != nil, !Task.isCancelled, let self else { return }
@@ -92,7 +94,7 @@ public final class NotesModel {
         isSaving = true
         defer { isSaving = false }
         let (title, body, before) = (title, body, current)
-        saveState = "Saving…"
+        saveState = localized("Saving…")
         let request = NoteRequest(
             title: title.isEmpty ? Self.firstLine(body) : title, body: body, replaces: before?.version)
         let reply = await vault.read {
@@ -104,12 +106,12 @@ public final class NotesModel {
         }
         guard isEditing else { return }
         guard let reply else {
-            saveState = "Not saved"
+            saveState = localized("Not saved")
             return
         }
         saved = (title, body)
         current = reply.note
-        saveState = self.title == title && self.body == body ? "Saved" : "Not saved yet"
+        saveState = localized(self.title == title && self.body == body ? "Saved" : "Not saved yet")
         if let conflict = reply.conflict { context.announce(conflict) }
         await load()
     }
@@ -125,7 +127,7 @@ public final class NotesModel {
                     \.removeNote, parameter: current.id, query: RemoveNoteQuery(version: current.version))
             }
             guard done != nil else { return }
-            context.announce("The note is removed.")
+            context.announce(localized("The note is removed."))
         }
         begin(nil, title: "", body: "", isEditing: false)
         await load()
@@ -150,6 +152,6 @@ public final class NotesModel {
 
     static func firstLine(_ body: String) -> String {
         let line = body.split(whereSeparator: \.isNewline).first.map { String($0.prefix(60)) } ?? ""
-        return line.isEmpty ? "Untitled" : line
+        return line.isEmpty ? localized("Untitled") : line
     }
 }

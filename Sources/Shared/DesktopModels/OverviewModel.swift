@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// What the window can do about a problem.
@@ -8,10 +9,10 @@ public enum Remedy: Equatable, Sendable {
     /// The button.
     public var title: String {
         switch self {
-        case .setUp: "Set Up"
-        case .chooseApps: "Choose Apps"
-        case .turnMonitoringOn: "Turn On"
-        case .startPrompter, .startAgent: "Start"
+        case .setUp: localized("Set Up")
+        case .chooseApps: localized("Choose Apps")
+        case .turnMonitoringOn: localized("Turn On")
+        case .startPrompter, .startAgent: localized("Start")
         }
     }
 }
@@ -64,8 +65,12 @@ public struct WaitingLaunch: Equatable, Sendable, Identifiable {
         id = prompt.prompt
         name = prompt.name
         icon = prompt.icon
-        let end = "Denied in \(SpokenDuration.text(seconds: prompt.expiresInSeconds)) without an answer."
-        detail = [prompt.parentName.map { "Started by \($0)." }, end].compactMap { $0 }.joined(separator: " ")
+        let duration = SpokenDuration.text(seconds: prompt.expiresInSeconds)
+        let sentences = [
+            prompt.parentName.map { program in localized("Started by \(program).") },
+            localized("Denied in \(duration) without an answer."),
+        ]
+        detail = sentences.compactMap { $0 }.joined(separator: " ")
     }
 }
 
@@ -73,7 +78,7 @@ public struct WaitingLaunch: Equatable, Sendable, Identifiable {
 @MainActor @Observable
 public final class OverviewModel {
     public private(set) var summary = ProtectionSummary(
-        level: .incomplete, title: "Connecting…", detail: "AppLocker has not answered yet.")
+        level: .incomplete, title: localized("Connecting…"), detail: localized("AppLocker has not answered yet."))
     public private(set) var problems: [ProtectionProblem] = []
     public private(set) var openApps: [OpenApp] = []
     /// Empty while no launch waits.
@@ -110,7 +115,7 @@ public final class OverviewModel {
     public func lockAll() async {
         await context.attempt {
             let changed = try await context.control.call(\.lock, body: LockRequest(all: true))
-            context.announce(changed.notes.first ?? "All apps are locked.")
+            context.announce(changed.notes.first ?? localized("All apps are locked."))
         }
         await refresh()
     }
@@ -118,11 +123,12 @@ public final class OverviewModel {
     public func unlockAll(_ grant: GrantRequest) async {
         await context.attempt {
             let question = PasscodeQuestion(
-                title: "Unlock all apps", explanation: "All locked apps will start without a prompt.", verb: "Unlock")
+                title: localized("Unlock all apps"),
+                explanation: localized("All locked apps will start without a prompt."), verb: localized("Unlock"))
             let changed = try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.unlock, body: UnlockRequest(all: true, grant: grant, passcode: passcode))
             }
-            context.announce(changed.notes.first ?? "All apps are unlocked.")
+            context.announce(changed.notes.first ?? localized("All apps are unlocked."))
         }
         await refresh()
     }
@@ -140,10 +146,10 @@ public final class OverviewModel {
 
     public func turnMonitoringOn() async {
         await context.attempt {
-            try await context.session.perform("Turn monitoring on") { token in
+            try await context.session.perform(localized("Turn monitoring on")) { token in
                 try await context.control.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: true))
             }
-            context.announce("Monitoring is on.")
+            context.announce(localized("Monitoring is on."))
         }
         await refresh()
     }
@@ -167,11 +173,10 @@ public final class OverviewModel {
         switch app.state {
         case .locked: return nil
         case .unlocked:
-            until =
-                app.unlockedForSeconds.map { "Until \(context.time.text(context.time.wallClock() + Double($0)))" }
-                ?? "Until it is locked"
-        case .outsideSchedule: until = "By its schedule"
-        case .monitoringOff: until = "Monitoring is off"
+            let end = app.unlockedForSeconds.map { context.time.text(context.time.wallClock() + Double($0)) }
+            until = end.map { time in localized("Until \(time)") } ?? localized("Until it is locked")
+        case .outsideSchedule: until = localized("By its schedule")
+        case .monitoringOff: until = localized("Monitoring is off")
         }
         return OpenApp(
             id: app.id, name: app.name, icon: app.icon, until: until, canLock: app.state == .unlocked)
@@ -190,51 +195,58 @@ extension OverviewModel {
     static func unreachable(_ error: any Error) -> ProtectionSummary {
         let isStopped = (error as? DaemonUnreachable)?.isStopped == true
         return ProtectionSummary(
-            level: .off, title: isStopped ? "AppLocker is not running" : "AppLocker does not answer",
+            level: .off, title: localized(isStopped ? "AppLocker is not running" : "AppLocker does not answer"),
             detail: sentence(error))
     }
 
     static func summary(_ status: StatusReport) -> ProtectionSummary {
         let onList = status.lockedApps + status.unlockedApps
-        let apps =
-            "\(SpokenDuration.count(status.lockedApps, "app")) locked"
-            + (status.unlockedApps > 0 ? ", \(status.unlockedApps) unlocked now." : ".")
+        let apps = apps(locked: status.lockedApps, unlocked: status.unlockedApps)
         guard status.isSetUp else {
             return ProtectionSummary(
-                level: .off, title: "AppLocker is not set up", detail: "Choose a passcode and the apps to lock.",
-                remedy: .setUp)
+                level: .off, title: localized("AppLocker is not set up"),
+                detail: localized("Choose a passcode and the apps to lock."), remedy: .setUp)
         }
         guard status.monitoring.isOn else {
-            let end = status.monitoring.endsInSeconds.map {
-                "It turns on again in \(SpokenDuration.text(seconds: $0))."
-            }
+            let left = status.monitoring.endsInSeconds.map { SpokenDuration.text(seconds: $0) }
+            let end = left.map { duration in localized("It turns on again in \(duration).") }
             return ProtectionSummary(
-                level: .off, title: "Not protected: monitoring is off",
-                detail: "Every app starts without a prompt. " + (end ?? "It stays off until you turn it on."),
+                level: .off, title: localized("Not protected: monitoring is off"),
+                detail: localized("Every app starts without a prompt.") + " "
+                    + (end ?? localized("It stays off until you turn it on.")),
                 remedy: .turnMonitoringOn)
         }
         guard onList > 0 else {
             return ProtectionSummary(
-                level: .off, title: "No app is locked", detail: "Choose the apps that need a passcode.",
-                remedy: .chooseApps)
+                level: .off, title: localized("No app is locked"),
+                detail: localized("Choose the apps that need a passcode."), remedy: .chooseApps)
         }
         switch status.protection {
         case .gateAway:
             return ProtectionSummary(
-                level: .off, title: "Protection is interrupted",
-                detail: "The program that holds launches is not running. It is being restarted.")
+                level: .off, title: localized("Protection is interrupted"),
+                detail: localized("The program that holds launches is not running. It is being restarted."))
         case .weak:
             return ProtectionSummary(
-                level: .incomplete, title: "Weakly protected",
-                detail: "A locked app is stopped only after it has started. \(apps)")
+                level: .incomplete, title: localized("Weakly protected"),
+                detail: localized("A locked app is stopped only after it has started.") + " " + apps)
         case .held where status.degraded.isEmpty && status.unguardedApps.isEmpty:
             return ProtectionSummary(
-                level: .good, title: "Protected",
-                detail: "\(apps) Each launch is held until you enter the passcode.")
+                level: .good, title: localized("Protected"),
+                detail: apps + " " + localized("Each launch is held until you enter the passcode."))
         case .held:
             return ProtectionSummary(
-                level: .incomplete, title: "Protected, with exceptions", detail: apps)
+                level: .incomplete, title: localized("Protected, with exceptions"), detail: apps)
         }
+    }
+
+    private static func apps(locked: Int, unlocked: Int) -> String {
+        guard unlocked > 0 else {
+            return localized(locked, one: "\(locked) app locked.", other: "\(locked) apps locked.")
+        }
+        return localized(
+            locked, one: "\(locked) app locked, \(unlocked) unlocked now.",
+            other: "\(locked) apps locked, \(unlocked) unlocked now.")
     }
 
     static func problems(_ status: StatusReport) -> [ProtectionProblem] {
@@ -247,30 +259,33 @@ extension OverviewModel {
                 sentence: sentence, remedy: sentence.hasPrefix(DaemonSentence.noIdleTime) ? .startAgent : nil)
         }
         if status.isSetUp, !status.prompterConnected {
-            let consequence =
+            let consequence = localized(
                 status.phoneIsAsked == true
-                ? "Only a paired phone can answer." : "Launches of locked apps are denied at once."
+                    ? "Only a paired phone can answer." : "Launches of locked apps are denied at once.")
             problems.append(
                 ProtectionProblem(
-                    sentence: "The prompt window is not running. \(consequence)", remedy: .startPrompter))
+                    sentence: localized("The prompt window is not running.") + " " + consequence,
+                    remedy: .startPrompter))
         }
         if status.lockout.remainingSeconds > 0 {
             let wait = SpokenDuration.text(seconds: status.lockout.remainingSeconds)
+            let failures = status.lockout.failures
             problems.append(
                 ProtectionProblem(
-                    sentence:
-                        "\(status.lockout.failures) wrong passcodes in a row: no passcode is accepted for \(wait)."))
+                    sentence: localized(
+                        failures, one: "\(failures) wrong passcode: no passcode is accepted for \(wait).",
+                        other: "\(failures) wrong passcodes in a row: no passcode is accepted for \(wait).")))
         }
         return problems
     }
 
     static func waiting(_ status: StatusReport) -> String {
         guard status.waitingLaunches > 0 else { return "" }
-        let verb = status.waitingLaunches == 1 ? "waits" : "wait"
-        let launches = SpokenDuration.count(status.waitingLaunches, "launch", plural: "launches")
-        let end = status.waitingEndsInSeconds.map {
-            " Without an answer the first is denied in \(SpokenDuration.text(seconds: $0))."
-        }
-        return "\(launches) \(verb) for the passcode.\(end ?? "")"
+        let count = status.waitingLaunches
+        let launches = localized(
+            count, one: "\(count) launch waits for the passcode.", other: "\(count) launches wait for the passcode.")
+        let left = status.waitingEndsInSeconds.map { SpokenDuration.text(seconds: $0) }
+        let end = left.map { duration in localized("Without an answer the first is denied in \(duration).") }
+        return [launches, end].compactMap { $0 }.joined(separator: " ")
     }
 }

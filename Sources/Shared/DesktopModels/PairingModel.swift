@@ -1,5 +1,6 @@
 public import ControlAPI
 import HubAPI
+import Localization
 public import Observation
 
 /// Pairs a phone or another computer: shows a link, for a phone as a QR code, compares three words, confirms with the passcode.
@@ -64,7 +65,7 @@ public final class PairingModel {
             }
         }
         let pairing = await context.attempt {
-            try await context.session.perform(forComputer ? "Add a computer" : "Pair a phone") { token in
+            try await context.session.perform(localized(forComputer ? "Add a computer" : "Pair a phone")) { token in
                 try await context.control.call(
                     \.makePairing, token: token,
                     body: NewPairingRequest(address: address, role: forComputer ? .computer : nil))
@@ -83,10 +84,13 @@ public final class PairingModel {
                     \.pairing, parameter: pairing, query: WaitQuery(wait: 20), token: context.session.token)
                 guard id == pairing else { return }
                 if report.state == .joined {
-                    state = .joined(name: report.name ?? "A device", words: (report.words ?? []).joined(separator: " "))
+                    state = .joined(
+                        name: report.name ?? localized("A device"), words: (report.words ?? []).joined(separator: " "))
                     return
                 }
-                if report.expiresInSeconds <= 0 { throw ControlError(.noSuchItem, "No device joined in five minutes.") }
+                if report.expiresInSeconds <= 0 {
+                    throw ControlError(.noSuchItem, localized("No device joined in five minutes."))
+                }
             } catch is CancellationError {
                 return
             } catch {
@@ -101,7 +105,9 @@ public final class PairingModel {
     public func confirm() async {
         guard let id, case .joined(let name, _) = state else { return }
         let question = PasscodeQuestion(
-            title: "Pair \(name)", explanation: "It receives the keys of this computer's sealed content.", verb: "Pair")
+            title: localized("Pair \(name)"),
+            explanation: localized("It receives the keys of this computer's sealed content."),
+            verb: localized("Pair"))
         let device = await context.attempt {
             try await context.withSessionAndPasscode(question) { control, token, passcode in
                 try await control.call(

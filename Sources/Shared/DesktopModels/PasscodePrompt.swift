@@ -1,4 +1,5 @@
 import ControlAPI
+public import Localization
 public import Observation
 
 /// What the passcode is asked for.
@@ -10,7 +11,7 @@ public struct PasscodeQuestion: Equatable, Sendable {
     /// The button: "Continue", "Unlock".
     public var verb: String
 
-    public init(title: String, explanation: String, verb: String = "Continue") {
+    public init(title: String, explanation: String, verb: String = localized("Continue")) {
         self.title = title
         self.explanation = explanation
         self.verb = verb

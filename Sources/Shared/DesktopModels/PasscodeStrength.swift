@@ -1,3 +1,4 @@
+import Localization
 import Policy
 
 /// How hard a new passcode is to guess, as a person sees it while typing.
@@ -13,14 +14,18 @@ public struct PasscodeStrength: Equatable, Sendable {
         let length = passcode.count
         switch PasscodeRules.check(passcode) {
         case .tooShort where passcode.isEmpty:
-            (fraction, sentence, isAccepted) = (0, "Use 4 characters or more. Longer is better.", false)
-        case .tooShort: (fraction, sentence, isAccepted) = (0.1, "Use 4 characters or more.", false)
-        case .notText: (fraction, sentence, isAccepted) = (0, "It contains a character that can't be typed.", false)
-        case .weak(let reason): (fraction, sentence, isAccepted) = (0.25, "Easy to guess. \(reason)", true)
+            (fraction, isAccepted) = (0, false)
+            sentence = localized("Use 4 characters or more. Longer is better.")
+        case .tooShort: (fraction, sentence, isAccepted) = (0.1, localized("Use 4 characters or more."), false)
+        case .notText:
+            (fraction, sentence, isAccepted) = (0, localized("It contains a character that can't be typed."), false)
+        case .weak(let reason):
+            (fraction, isAccepted) = (0.25, true)
+            sentence = localized("Easy to guess.") + " " + PasscodeRules.localizedReason(reason)
         case .fine where length < 8:
-            (fraction, sentence, isAccepted) = (0.5, "Good against a person at the keyboard.", true)
-        case .fine where length < 12: (fraction, sentence, isAccepted) = (0.75, "Strong.", true)
-        case .fine: (fraction, sentence, isAccepted) = (1, "Very strong.", true)
+            (fraction, sentence, isAccepted) = (0.5, localized("Good against a person at the keyboard."), true)
+        case .fine where length < 12: (fraction, sentence, isAccepted) = (0.75, localized("Strong."), true)
+        case .fine: (fraction, sentence, isAccepted) = (1, localized("Very strong."), true)
         }
     }
 }

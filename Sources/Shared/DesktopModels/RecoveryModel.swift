@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 public import Observation
 
 /// The recovery sheet: a code that is shown once, printed, and checked by typing it.
@@ -19,9 +20,10 @@ public final class RecoveryModel {
     public func make() async {
         await context.attempt {
             let question = PasscodeQuestion(
-                title: "Make a recovery sheet",
-                explanation: "Its code sets a new passcode if you forget yours. An earlier sheet stops working.",
-                verb: "Make")
+                title: localized("Make a recovery sheet"),
+                explanation: localized(
+                    "Its code sets a new passcode if you forget yours. An earlier sheet stops working."),
+                verb: localized("Make"))
             let reply = try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.makeRecovery, body: PasscodeRequest(passcode: passcode))
             }
@@ -34,7 +36,7 @@ public final class RecoveryModel {
         do {
             try await context.control.call(\.testRecovery, body: RecoveryRequest(code: typed))
             (isVerified, refusal) = (true, "")
-            context.announce("The recovery code is valid.")
+            context.announce(localized("The recovery code is valid."))
         } catch is CancellationError {
         } catch {
             refusal = sentence(error)

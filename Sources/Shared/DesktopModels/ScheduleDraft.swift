@@ -1,3 +1,4 @@
+import Localization
 public import Policy
 
 /// An app's schedule while it is edited. The control socket's form is in docs/control-socket.md, "Schedules".
@@ -7,9 +8,9 @@ public struct ScheduleDraft: Equatable, Sendable {
 
         public var title: String {
             switch self {
-            case .always: "Always locked"
-            case .block: "Locked at these times"
-            case .allow: "Unlocked only at these times"
+            case .always: localized("Always locked")
+            case .block: localized("Locked at these times")
+            case .allow: localized("Unlocked only at these times")
             }
         }
 
@@ -93,7 +94,7 @@ public struct ScheduleDraft: Equatable, Sendable {
 
     public static let templates = Schedule.templates.map { template in
         Template(
-            title: template.summary,
+            title: template.localizedSummary,
             draft: ScheduleDraft(
                 kind: template.schedule.mode == .blockInside ? .block : .allow, template.schedule.windows))
     }

@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 public import Observation
 
 /// A setting with some values to choose from.
@@ -34,8 +35,8 @@ public enum NumberSetting: CaseIterable, Sendable {
 
     func title(_ value: Int) -> String {
         switch self {
-        case .photographsFrom: value == 0 ? "Never" : value == 1 ? "The first" : "\(value) in a row"
-        case .alertDays: SpokenDuration.count(value, "day")
+        case .photographsFrom: localized(value == 0 ? "Never" : value == 1 ? "The first" : "\(value) in a row")
+        case .alertDays: localized(value, one: "\(value) day", other: "\(value) days")
         default: SpokenDuration.text(seconds: value)
         }
     }
@@ -139,7 +140,7 @@ public final class SettingsModel {
     public func setMonitoring(_ isOn: Bool) async {
         guard isOn != monitoring.isOn else { return }
         let changed = await context.attempt {
-            try await context.session.perform("Turn monitoring \(isOn ? "on" : "off")") { token in
+            try await context.session.perform(localized(isOn ? "Turn monitoring on" : "Turn monitoring off")) { token in
                 try await context.control.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: isOn))
             }
         }
@@ -153,14 +154,14 @@ public final class SettingsModel {
                 \.changePasscode, body: ChangePasscodeRequest(old: old, new: new))
             // The daemon ends every session with it.
             await context.session.end()
-            context.announce(done.notes.first ?? "The passcode is changed.")
+            context.announce(done.notes.first ?? localized("The passcode is changed."))
         }
         return done != nil
     }
 
     private func change(_ request: ChangeSettingsRequest) async {
         let changed = await context.attempt {
-            try await context.session.perform("Change settings") { token in
+            try await context.session.perform(localized("Change settings")) { token in
                 try await context.control.call(\.changeSettings, token: token, body: request)
             }
         }

@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 public import Observation
 
 /// The one transfer of files that runs at the moment, its progress and how to stop it.
@@ -31,7 +32,10 @@ public final class TransferWork {
         _ body: @escaping @Sendable (@escaping ProgressHandler) async throws -> Result
     ) async throws -> Result {
         guard stop == nil else {
-            throw ControlError(.failed, "\(step?.title ?? "Another transfer") is not finished. Wait until it ends.")
+            throw ControlError(
+                .failed,
+                step.map { localized("\($0.title) is not finished. Wait until it ends.") }
+                    ?? localized("Another transfer is not finished. Wait until it ends."))
         }
         let (parts, newest) = AsyncStream.makeStream(of: Double.self, bufferingPolicy: .bufferingNewest(1))
         let task = Task {

@@ -1,4 +1,5 @@
 import ControlAPI
+import Localization
 public import Observation
 
 /// Whether the vault is open for this window. Its pages show nothing while it is locked.
@@ -25,8 +26,9 @@ public final class VaultModel {
     public func open() async {
         await context.attempt {
             let question = PasscodeQuestion(
-                title: "Open the vault", explanation: "Notes and photos are sealed until you enter the passcode.",
-                verb: "Open")
+                title: localized("Open the vault"),
+                explanation: localized("Notes and photos are sealed until you enter the passcode."),
+                verb: localized("Open"))
             let status = try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
             }

@@ -48,6 +48,13 @@ struct AppsModelTests {
         #expect(model.grants.contains { $0.grant.seconds == 600 && $0.title == "10 minutes" })
     }
 
+    @Test(arguments: ["allow mon-fri 09:00-17:00, sat,sun 10:00-24:00", "a later version's"])
+    func inEnglishAScheduleIsAsTheDaemonWritesIt(schedule: String) async {
+        control.on(\.listApps) { _ in AppList(apps: [app("mail", "Mail", schedule: schedule)]) }
+        await model.load()
+        #expect(model.listed.map(\.stateText) == ["Locked now · \(schedule)"])
+    }
+
     @Test func aSearchFindsNamesAndIdsWithAllWords() async {
         await model.load()
         model.search = "FIRE"
@@ -156,6 +163,10 @@ struct ScheduleDraftTests {
         draft.times.append(.init(days: [.saturday], start: " 9:05 ", end: "24:00"))
         draft.times.append(.init(days: [.sunday], start: "7", end: "8:30"))
         #expect(try draft.text() == "block mon-thu,sun 20:00-07:00, sat 09:05-00:00, sun 07:00-08:30")
+    }
+
+    @Test func inEnglishTheTemplatesAreThoseOfThePolicy() {
+        #expect(ScheduleDraft.templates.map(\.title) == Schedule.templates.map(\.summary))
     }
 
     @Test func eachTemplateCanBeSaved() throws {

@@ -53,6 +53,15 @@ struct OverviewModelTests {
         #expect(model.problems.map(\.remedy) == [.startPrompter])
     }
 
+    @Test(arguments: [
+        (1, "1 wrong passcode: no passcode is accepted for 1 minute 30 seconds."),
+        (5, "5 wrong passcodes in a row: no passcode is accepted for 1 minute 30 seconds."),
+    ])
+    func aLockoutHasTheTimeThatIsLeft(failures: Int, sentence: String) async {
+        await show(status(lockout: LockoutState(failures: failures, remainingSeconds: 90)))
+        #expect(model.problems.map(\.sentence) == [sentence])
+    }
+
     @Test func openAppsHaveTheTimeUntilWhenTheyAreOpen() async {
         await show(
             status(unlocked: 3),

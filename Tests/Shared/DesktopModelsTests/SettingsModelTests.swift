@@ -76,6 +76,16 @@ struct SettingsModelTests {
     }
 }
 
+struct SpokenDurationTests {
+    @Test(arguments: [
+        (-1, "0 seconds"), (1, "1 second"), (60, "1 minute"), (3_601, "1 hour"), (5_400, "1 hour 30 minutes"),
+        (90_061, "1 day 1 hour"), (172_800, "2 days"),
+    ])
+    func aDurationHasAtMostTwoUnits(seconds: Int, text: String) {
+        #expect(SpokenDuration.text(seconds: seconds) == text)
+    }
+}
+
 struct PasscodeStrengthTests {
     @Test(arguments: [
         ("", false), ("abc", false), ("1234", true), ("k7x!", true), ("correct horse battery", true),
@@ -83,6 +93,10 @@ struct PasscodeStrengthTests {
     ])
     func onlyWhatTheDaemonAcceptsIsAccepted(passcode: String, isAccepted: Bool) {
         #expect(PasscodeStrength(passcode).isAccepted == isAccepted)
+    }
+
+    @Test func aWeakPasscodeHasTheReason() {
+        #expect(PasscodeStrength("1999").sentence == "Easy to guess. It looks like a year.")
     }
 
     @Test func aLongerPasscodeIsStronger() {
