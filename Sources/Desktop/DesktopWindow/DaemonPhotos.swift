@@ -2,6 +2,7 @@ import BlockingThread
 import ControlAPI
 import DesktopModels
 import LocalControl
+import Localization
 import MomentTransfer
 import Pictures
 import SealedFormats
@@ -51,7 +52,7 @@ struct DaemonPhotos: PhotoFiles {
                 progress($0.phase == .scanning ? 0.1 * part : 0.1 + 0.9 * part)
             }.run(folder)
         }
-        let summary = report.summary(removesOriginals: false, hint: "“Import Whole Files” keeps them whole")
+        let summary = report.summary(removesOriginals: false, option: localized("“Import Whole Files”"))
         return PhotoImportOutcome(summary: summary, skipped: report.skipped.map(\.line))
     }
 

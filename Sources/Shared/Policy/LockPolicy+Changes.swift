@@ -136,7 +136,7 @@ extension LockPolicy {
     ) throws(PolicyError) {
         if let duration, duration <= .zero {
             throw PolicyError(
-                .invalidDuration, "Monitoring can be off for more than 0 seconds, not for \(duration.text).")
+                .invalidDuration, "Monitoring can be off for 1 second or longer, not for \(duration.text).")
         }
         monitoring = .off(
             since: moment.elapsed, until: duration.map { moment.elapsed + $0 }, boot: moment.boot, user: user)

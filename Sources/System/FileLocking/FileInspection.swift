@@ -21,9 +21,18 @@ enum FileInspection {
 
     private static func check(_ status: FileStatus, path: String) throws {
         guard !status.isFile else { return }
-        let kind = status.kindInWords
-        let advice = status.kind == S_IFLNK ? "name the file that it leads to" : "only files can be locked"
-        throw FileLockingError(.unsupportedKind, "\(path) is \(kind); \(advice).")
+        throw FileLockingError(.unsupportedKind, refusal(status, path))
+    }
+
+    private static func refusal(_ status: FileStatus, _ path: String) -> String {
+        switch status.kind {
+        case S_IFLNK: "\(path) is a symbolic link; name the file that it leads to."
+        case S_IFSOCK: "\(path) is a socket; only files can be locked."
+        case S_IFIFO: "\(path) is a pipe; only files can be locked."
+        case S_IFCHR, S_IFBLK: "\(path) is a device; only files can be locked."
+        case S_IFDIR: "\(path) is a folder; only files can be locked."
+        default: "\(path) is not a file; only files can be locked."
+        }
     }
 
     /// - Throws: `FileLockingError` for a file with further hard links, which would stay unsealed, or that a program

@@ -165,12 +165,23 @@ public struct FileSelection: Sendable {
             let isLocked = name.hasSuffix(FileLocker.suffix)
             guard isLocked == (options.purpose == .unlock) else { return }
             guard status.isFile else {
-                skip(path, "\(path) is \(status.kindInWords) and is skipped.", isFailure: false)
+                skip(path, Self.skipping(status, path), isFailure: false)
                 return
             }
         }
         files.append(
             SelectedFile(
                 path: path, size: status.size, directory: directory.path, name: name, directoryIdentity: folder))
+    }
+
+    private static func skipping(_ status: FileStatus, _ path: String) -> String {
+        switch status.kind {
+        case S_IFLNK: "\(path) is a symbolic link and is skipped."
+        case S_IFSOCK: "\(path) is a socket and is skipped."
+        case S_IFIFO: "\(path) is a pipe and is skipped."
+        case S_IFCHR, S_IFBLK: "\(path) is a device and is skipped."
+        case S_IFDIR: "\(path) is a folder and is skipped."
+        default: "\(path) is not a file and is skipped."
+        }
     }
 }

@@ -169,16 +169,4 @@ struct FileStatus: Sendable {
         identity == earlier.identity && size == earlier.size && modified == earlier.modified
             && changed == earlier.changed
     }
-
-    /// The kind in words, if it isn't a file.
-    var kindInWords: String {
-        switch kind {
-        case S_IFLNK: "a symbolic link"
-        case S_IFSOCK: "a socket"
-        case S_IFIFO: "a pipe"
-        case S_IFCHR, S_IFBLK: "a device"
-        case S_IFDIR: "a folder"
-        default: "not a file"
-        }
-    }
 }

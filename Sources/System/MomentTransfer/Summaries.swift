@@ -1,18 +1,45 @@
 extension PhotoImport.Report {
     /// What was done, for a person.
     ///
-    /// - Parameter hint: how animated photos are kept whole.
-    public func summary(removesOriginals: Bool, hint: String) -> String {
-        var sentences = ["Imported \(counted(photos, "photo")) as \(counted(moments.count, "moment"))."]
-        if duplicates > 0 { sentences.append("\(counted(duplicates, "duplicate")) skipped.") }
-        if undated > 0 { sentences.append("\(counted(undated, "photo")) without a date: used the file's date.") }
-        if reduced > 0 {
-            sentences.append(
-                "Of \(counted(reduced, "animated photo")) only the first picture was kept; \(hint).")
+    /// - Parameter option: what keeps animated photos whole.
+    public func summary(removesOriginals: Bool, option: String) -> String {
+        var sentences = [imported]
+        switch duplicates {
+        case 0: break
+        case 1: sentences.append("1 duplicate skipped.")
+        default: sentences.append("\(duplicates) duplicates skipped.")
         }
-        if removesOriginals { sentences.append("Removed \(counted(removed, "original")).") }
-        if !skipped.isEmpty { sentences.append("\(counted(skipped.count, "file")) skipped, as listed.") }
+        switch undated {
+        case 0: break
+        case 1: sentences.append("1 photo without a date: used the file's date.")
+        default: sentences.append("\(undated) photos without a date: used the file's date.")
+        }
+        switch reduced {
+        case 0: break
+        case 1:
+            sentences.append("Of 1 animated photo only the first picture was kept; \(option) keeps them whole.")
+        default:
+            sentences.append(
+                "Of \(reduced) animated photos only the first picture was kept; \(option) keeps them whole.")
+        }
+        if removesOriginals {
+            sentences.append(removed == 1 ? "Removed 1 original." : "Removed \(removed) originals.")
+        }
+        switch skipped.count {
+        case 0: break
+        case 1: sentences.append("1 file skipped, as listed.")
+        default: sentences.append("\(skipped.count) files skipped, as listed.")
+        }
         return sentences.joined(separator: " ")
+    }
+
+    private var imported: String {
+        switch (photos, moments.count) {
+        case (1, 1): "Imported 1 photo as 1 moment."
+        case (1, let moments): "Imported 1 photo as \(moments) moments."
+        case (_, 1): "Imported \(photos) photos as 1 moment."
+        case (_, let moments): "Imported \(photos) photos as \(moments) moments."
+        }
     }
 }
 
@@ -25,20 +52,32 @@ extension PhotoSaving.Report {
     /// What was written, for a person.
     public var summary: String {
         let wrote =
-            "Saved \(counted(saved.count, "photo")) in \(folder). They are not sealed: delete them when you are done."
-        return missing == 0 ? wrote : "\(wrote) \(counted(missing, "photo")) could not be opened here."
+            saved.count == 1
+            ? "Saved 1 photo in \(folder). It is not sealed: delete it when you are done."
+            : "Saved \(saved.count) photos in \(folder). They are not sealed: delete them when you are done."
+        return missing == 0 ? wrote : "\(wrote) \(couldNotBeOpened(missing))"
     }
 }
 
 extension MomentExport.Report {
     /// What was written, for a person.
     public var summary: String {
-        "Wrote \(counted(moments, "moment")) and \(counted(photos, "photo")) to \(folder), unsealed. "
-            + "Open timeline.html to read them."
+        switch (moments, photos) {
+        case (1, 1):
+            "Wrote 1 moment and 1 photo to \(folder), unsealed. Open timeline.html to read them."
+        case (1, _):
+            "Wrote 1 moment and \(photos) photos to \(folder), unsealed. Open timeline.html to read them."
+        case (_, 1):
+            "Wrote \(moments) moments and 1 photo to \(folder), unsealed. Open timeline.html to read them."
+        default:
+            "Wrote \(moments) moments and \(photos) photos to \(folder), unsealed. Open timeline.html to read them."
+        }
     }
 
     /// Nil if every photo was written.
-    public var warning: String? { missing == 0 ? nil : "\(counted(missing, "photo")) could not be opened here." }
+    public var warning: String? { missing == 0 ? nil : couldNotBeOpened(missing) }
 }
 
-func counted(_ count: Int, _ what: String) -> String { count == 1 ? "1 \(what)" : "\(count) \(what)s" }
+private func couldNotBeOpened(_ photos: Int) -> String {
+    photos == 1 ? "1 photo could not be opened here." : "\(photos) photos could not be opened here."
+}

@@ -69,7 +69,7 @@ struct TimelinePage {
             <body>
             <main>
             <h1>Everline</h1>
-            <p class="soft">\(counted(moments.count, "moment"))</p>
+            <p class="soft">\(moments.count == 1 ? "1 moment" : "\(moments.count) moments")</p>
             \(parts.joined(separator: "\n"))
             </main>
             </body>

@@ -55,7 +55,7 @@ extension MomentsCommand {
 
         private func printReport(_ report: PhotoImport.Report) {
             for file in report.skipped { Output.errors.line(Paint(.errors).warning(file.line.terminalSafe)) }
-            let summary = report.summary(removesOriginals: removeOriginals, hint: "--keep-original keeps them whole")
+            let summary = report.summary(removesOriginals: removeOriginals, option: "--keep-original")
             Output.standard.line(summary.terminalSafe)
         }
     }

@@ -54,11 +54,14 @@ struct RepeatedEvents {
         var lines: [ActivityEvent] = []
         for (kind, entry) in entries {
             guard entry.counted > 0, let last = entry.last else { continue }
-            let times = entry.counted == 1 ? "1 more time" : "\(entry.counted) more times"
+            let repetition =
+                entry.counted == 1
+                ? "This happened 1 more time within a minute."
+                : "This happened \(entry.counted) more times within a minute."
             lines.append(
                 ActivityEvent(
                     time: wallClock, kind: kind.kind, app: kind.app, user: kind.user, path: last.path,
-                    reason: kind.reason, sentence: "\(last.sentence) This happened \(times) within a minute."))
+                    reason: kind.reason, sentence: "\(last.sentence) \(repetition)"))
             entries[kind] = Entry(since: now, written: .max)
         }
         return lines.sorted { $0.sentence < $1.sentence }

@@ -99,7 +99,7 @@ extension AppService {
         // Without a session, a request that changes nothing is not logged, because anybody can repeat it.
         if owner == nil || stored.policy != before {
             let names = ids.subtracting(foreign).sorted().map { name(of: $0) }
-            await log.append(.locked, app: ids.count == 1 ? ids.first : nil, user: user, Self.sentence(names, "locked"))
+            await log.append(.locked, app: ids.count == 1 ? ids.first : nil, user: user, Self.areLocked(names))
         }
         return AppsChanged(apps: ids.sorted().map { report($0) }, notes: notes)
     }
@@ -229,8 +229,10 @@ extension AppService {
         try await change {
             try $0.policy.turnMonitoringOff(for: request.forSeconds.map { .seconds($0) }, at: now, by: user)
         }
-        let until = request.forSeconds.map { " for \($0) seconds" } ?? " until it is turned on"
-        await log.append(.monitoringOff, user: user, "Monitoring was turned off\(until): nothing is locked.")
+        await log.append(
+            .monitoringOff, user: user,
+            request.forSeconds.map { "Monitoring was turned off for \($0) seconds: nothing is locked." }
+                ?? "Monitoring was turned off until it is turned on: nothing is locked.")
     }
 
     public func changeSettings(_ request: ChangeSettingsRequest, user: UInt32) async throws -> SettingsReport {
@@ -248,9 +250,11 @@ extension AppService {
         return settings()
     }
 
-    private static func sentence(_ names: [String], _ what: String) -> String {
-        names.isEmpty
-            ? "The list of locked apps is empty."
-            : "\(names.joined(separator: ", ")) \(names.count == 1 ? "is" : "are") \(what)."
+    private static func areLocked(_ names: [String]) -> String {
+        switch names.count {
+        case 0: "The list of locked apps is empty."
+        case 1: "\(names[0]) is locked."
+        default: "\(names.joined(separator: ", ")) are locked."
+        }
     }
 }

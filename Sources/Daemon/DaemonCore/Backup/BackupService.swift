@@ -70,7 +70,7 @@ public actor BackupService {
             try await writer.finish()
             await log.append(
                 .backupExported, user: peer.user,
-                "A backup of \(request.settingsOnly ? "the settings" : "everything") was made.")
+                request.settingsOnly ? "A backup of the settings was made." : "A backup of everything was made.")
             return ExportReply(
                 blob: blob.description, size: writer.size, apps: settings.apps.count, records: stored.count,
                 blobs: contents.count)

@@ -43,7 +43,7 @@ struct RequestTable: Sendable {
     /// Called when the daemon starts: a route that nothing answers is an error of the program.
     func requireComplete() {
         let missing = ControlRoute.allCases.filter { !$0.answersEvents && answers[$0] == nil }
-        precondition(missing.isEmpty, "There is no handler of \(missing).")
+        precondition(missing.isEmpty, "there is no handler of \(missing)")
     }
 
     mutating func answer<Input, Reply>(
@@ -78,7 +78,7 @@ struct RequestTable: Sendable {
     ) {
         let route = ControlOperations.all[keyPath: operation].route
         let former = answers.updateValue({ try await work(TypedRequest(untyped: $0)) }, forKey: route)
-        precondition(former == nil, "Two handlers answer \(route.rawValue).")
+        precondition(former == nil, "two handlers answer \(route.rawValue)")
     }
 
     /// Equal answers have equal bytes, and slashes in paths are not escaped.

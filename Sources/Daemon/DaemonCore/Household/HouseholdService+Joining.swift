@@ -41,10 +41,12 @@ extension HouseholdService {
     private static let patience = Duration.seconds(960)
 
     private static func waiting(_ stored: StoredJoining) -> JoiningReport {
-        let words = stored.words.map { " and the words “\($0.joined(separator: " "))”" } ?? ""
+        let words = stored.words?.joined(separator: " ")
         return JoiningReport(
             state: .waiting, url: stored.settings.url,
-            sentence: "The other device shows this one's name\(words). Compare, then confirm there.")
+            sentence: words.map {
+                "The other device shows this one's name and the words “\($0)”. Compare, then confirm there."
+            } ?? "The other device shows this one's name. Compare, then confirm there.")
     }
 
     func loadJoining() async throws {
@@ -294,7 +296,7 @@ extension HouseholdService {
                 return setReport(.waiting, Self.waiting(joining.stored).sentence, joining)
             }
         } catch let error as HubError where error.code == .unauthorized {
-            throw JoiningRefusal("The owner did not confirm in time. Start again with a new link.")
+            throw JoiningRefusal("The owner did not confirm in time; start again with a new link.")
         }
         let roster = try await checkedRoster(joining)
         guard let keys = try await checkedKeys(joining, roster) else {

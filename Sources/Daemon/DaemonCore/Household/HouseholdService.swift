@@ -214,8 +214,11 @@ public actor HouseholdService {
             let count = try await roster.restore(at: session.hub)
             await log.enqueue(
                 .hubMisbehaved,
-                "The hub has an older list of devices than before, as after a restored backup. "
-                    + (count == 1 ? "1 entry was sent again." : "\(count) entries were sent again."))
+                count == 1
+                    ? "The hub has an older list of devices than before, as after a restored backup. "
+                        + "1 entry was sent again."
+                    : "The hub has an older list of devices than before, as after a restored backup. "
+                        + "\(count) entries were sent again.")
             hasGrown = try await roster.follow(session.hub)
         }
         if hasGrown {

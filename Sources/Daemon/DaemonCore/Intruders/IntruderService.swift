@@ -206,8 +206,7 @@ public actor IntruderService {
     }
 
     private func find(_ reference: String) async throws -> StoredRecord {
-        try await ItemReference(text: reference, kind: "photo", command: "applocker intruders list").find(
-            in: records, .intruders)
+        try await ItemReference(text: reference, kind: .intruderPhoto).find(in: records, .intruders)
     }
 
     /// When it was taken, in seconds since 1970; nil if the body is not a photo's.

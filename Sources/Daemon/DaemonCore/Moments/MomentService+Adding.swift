@@ -42,7 +42,7 @@ extension MomentService {
         change.records.append(record)
         // Content is kept first: without a record it is swept, but a record without content stays incomplete.
         for id in content { try await blobs.keep(id) }
-        try await records.write(change, of: "moment")
+        try await write(change)
         return Self.report(Opened(record: record, body: body))
     }
 

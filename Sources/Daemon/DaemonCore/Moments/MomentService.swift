@@ -143,7 +143,7 @@ public actor MomentService {
             body.bytes(), .moments, name.id, revision: name.revision + 1, in: name.vault)
         var change = StateChange(records: [record])
         change.replaced[record.name] = RecordStamp(of: moment.record)
-        try await records.write(change, of: "moment")
+        try await write(change)
         return Self.report(Opened(record: record, body: body))
     }
 
@@ -178,16 +178,20 @@ public actor MomentService {
             change.records.append(photo.removed(by: keys.device))
             content += photo.blobs
         }
-        try await records.write(change, of: "moment")
+        try await write(change)
         for id in content { try? await records.removeUnnamed(id, from: blobs) }
     }
 
     // MARK: Pieces
 
+    func write(_ change: StateChange) async throws {
+        try await records.write(change) {
+            "The moment could not be written (\($0)). Free some disk space and try again."
+        }
+    }
+
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> Opened {
-        let record = try await ItemReference(
-            text: reference, kind: "moment", command: "applocker moments list"
-        ).find(in: records, .moments) { all in
+        let record = try await ItemReference(text: reference, kind: .moment).find(in: records, .moments) { all in
             all.filter { (try? MomentBody(bytes: keys.open($0)))?.title == reference }
         }
         return Opened(record: record, body: try MomentBody(bytes: keys.open(record)))

@@ -253,26 +253,41 @@ public actor PasscodeService {
     }
 
     private static func sentence(_ state: LockoutState) -> String {
-        let times = state.failures == 1 ? "1 wrong passcode" : "\(state.failures) wrong passcodes in a row"
-        return state.remainingSeconds > 0
-            ? "\(times): this user is locked out for \(state.remainingSeconds) seconds." : "\(times)."
+        // A lockout starts at the fifth.
+        switch (state.failures, state.remainingSeconds) {
+        case (1, 0): "1 wrong passcode."
+        case (let failures, 0): "\(failures) wrong passcodes in a row."
+        case (let failures, 1): "\(failures) wrong passcodes in a row: this user is locked out for 1 second."
+        case (let failures, let seconds):
+            "\(failures) wrong passcodes in a row: this user is locked out for \(seconds) seconds."
+        }
     }
 
     private static func lockedOut(_ state: LockoutState) -> ControlError {
-        ControlError(
+        let seconds = state.remainingSeconds
+        return ControlError(
             .lockedOut,
-            "Too many wrong passcodes (\(state.failures)). Try again in \(state.remainingSeconds) seconds.",
-            retryAfterSeconds: state.remainingSeconds)
+            seconds == 1
+                ? "Too many wrong passcodes (\(state.failures)). Try again in 1 second."
+                : "Too many wrong passcodes (\(state.failures)). Try again in \(seconds) seconds.",
+            retryAfterSeconds: seconds)
     }
 
     private static func wrong(_ state: LockoutState, untilNext: Int) -> ControlError {
-        if state.remainingSeconds > 0 {
+        let seconds = state.remainingSeconds
+        if seconds > 0 {
             return ControlError(
-                .lockedOut, "Wrong passcode. You are locked out for \(state.remainingSeconds) seconds.",
-                retryAfterSeconds: state.remainingSeconds)
+                .lockedOut,
+                seconds == 1
+                    ? "Wrong passcode. You are locked out for 1 second."
+                    : "Wrong passcode. You are locked out for \(seconds) seconds.",
+                retryAfterSeconds: seconds)
         }
-        let attempts = untilNext == 1 ? "1 attempt" : "\(untilNext) attempts"
-        return ControlError(.wrongPasscode, "Wrong passcode. \(attempts) left before a lockout.")
+        return ControlError(
+            .wrongPasscode,
+            untilNext == 1
+                ? "Wrong passcode. 1 attempt left before a lockout."
+                : "Wrong passcode. \(untilNext) attempts left before a lockout.")
     }
 }
 

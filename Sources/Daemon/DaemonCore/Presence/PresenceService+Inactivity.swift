@@ -98,6 +98,9 @@ extension PresenceService {
     }
 
     private func lockForInactivity(_ user: UInt32) async {
-        await relock(user, .inactivity, "the computer was idle for \(settings.inactivitySeconds) seconds")
+        let seconds = settings.inactivitySeconds
+        await relock(
+            user, .inactivity, "the computer was idle for \(seconds) seconds",
+            log: "All apps and the vault of user \(user) were locked: the computer was idle for \(seconds) seconds.")
     }
 }

@@ -58,7 +58,10 @@ struct ComputerSyncDelegate: SyncDelegate {
     func sentence(for error: any Error) -> String { ControlError(hub: error).message }
 
     func sentence(afterSendingAgain count: Int) -> String {
-        "The hub's store has changed, as after a restored backup. This computer compared its records with it; "
-            + (count == 1 ? "1 record was sent again." : "\(count) records were sent again.")
+        count == 1
+            ? "The hub's store has changed, as after a restored backup. This computer compared its records with it; "
+                + "1 record was sent again."
+            : "The hub's store has changed, as after a restored backup. This computer compared its records with it; "
+                + "\(count) records were sent again."
     }
 }

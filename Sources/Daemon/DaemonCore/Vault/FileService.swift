@@ -150,9 +150,9 @@ public actor FileService {
     // MARK: Pieces
 
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
-        try await ItemReference(text: reference, kind: "file", command: "applocker file list").find(
-            in: records, .files
-        ) { all in all.filter { (try? Self.content(of: $0, keys))?.name == reference } }
+        try await ItemReference(text: reference, kind: .file).find(in: records, .files) { all in
+            all.filter { (try? Self.content(of: $0, keys))?.name == reference }
+        }
     }
 
     /// Nil if the body is not a file's.

@@ -124,13 +124,13 @@ public actor NoteService {
     private func write(_ record: StoredRecord, instead replaced: StoredRecord?) async throws {
         var change = StateChange(records: [record])
         if let replaced { change.replaced[record.name] = RecordStamp(of: replaced) }
-        try await records.write(change, of: "note")
+        try await records.write(change) {
+            "The note could not be written (\($0)). Free some disk space and try again."
+        }
     }
 
     private func find(_ reference: String, _ keys: VaultKeys) async throws -> StoredRecord {
-        try await ItemReference(text: reference, kind: "note", command: "applocker note list").find(
-            in: records, .notes
-        ) { [records] all in
+        try await ItemReference(text: reference, kind: .note).find(in: records, .notes) { [records] all in
             let named = Set(
                 try await keys.notes.current(in: records, keys).notes.filter { $0.title == reference }.map(\.name.id))
             return all.filter { named.contains($0.name.id) }

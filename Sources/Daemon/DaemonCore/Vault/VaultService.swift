@@ -98,7 +98,7 @@ public actor VaultService: Relockable {
     /// Forgets the keys. Work that has begun with them may finish, but opening every note ahead of a list stops.
     public func lock(user: UInt32?, _ why: String) async {
         guard forget() else { return }
-        await log.append(.vaultLocked, user: user, "The vault is locked (\(why)).")
+        await log.append(.vaultLocked, user: user, "The vault was locked (\(why)).")
     }
 
     /// Locks the vault if it is open for this user; as root or with the owner's session, for any user.
@@ -115,7 +115,7 @@ public actor VaultService: Relockable {
     /// - Parameter user: nil for anybody.
     func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String) async {
         guard let owner = opened?.user, user == nil || isOpen(for: user), forget() else { return }
-        await log.enqueue(.vaultLocked, user: owner, "The vault is locked (\(why)).")
+        await log.enqueue(.vaultLocked, user: owner, "The vault was locked (\(why)).")
     }
 
     private func forget() -> Bool {
