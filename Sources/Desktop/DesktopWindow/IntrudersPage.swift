@@ -40,6 +40,12 @@ final class IntrudersPage: Page {
 
     func open() async { await lock.open() }
 
+    func goBack() -> Bool {
+        guard model.shown != nil else { return false }
+        model.close()
+        return true
+    }
+
     private func update() {
         list.update(model.items)
         screen["nothing"].setVisible(model.items.isEmpty)

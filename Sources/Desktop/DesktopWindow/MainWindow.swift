@@ -97,9 +97,7 @@ final class MainWindow {
             guard let row else { return }
             show(page: Int(gtk_list_box_row_get_index(row.cast(to: GtkListBoxRow.self))))
         }
-        Signals.connect(screen["back"].raw, "clicked") { [unowned self] in
-            adw_leaflet_navigate(screen["leaflet"].opaque, ADW_NAVIGATION_DIRECTION_BACK)
-        }
+        Signals.connect(screen["back"].raw, "clicked") { [unowned self] in showNavigation() }
         Signals.connect(screen["padlock"].raw, "clicked") { [context = models.context] in
             Task {
                 if context.session.token == nil {
@@ -110,6 +108,10 @@ final class MainWindow {
             }
         }
         Signals.connectCloseRequest(widget) { [unowned self] in close() }
+        addAction("back") { [unowned self] in
+            guard firstRun == nil, !pages[shown].page.goBack() else { return }
+            showNavigation()
+        }
         addAction("search") { [unowned self] in focusSearch() }
         addAction("lock-all") { [models] in
             Task {
@@ -139,7 +141,7 @@ final class MainWindow {
     var accelerators: [(action: String, keys: String)] {
         [
             ("app.quit", "<Control>q"), ("win.search", "<Control>f"), ("win.lock-all", "<Control>l"),
-            ("win.new-note", "<Control>n"), ("win.shortcuts", "<Control>question"),
+            ("win.new-note", "<Control>n"), ("win.shortcuts", "<Control>question"), ("win.back", "<Alt>Left"),
         ] + pages.indices.map { ("win.page-\($0 + 1)", "<Alt>\(($0 + 1) % 10)") }
     }
 
@@ -152,6 +154,12 @@ final class MainWindow {
         adw_window_title_set_title(screen["page_title"].opaque, title)
         adw_leaflet_set_visible_child_name(screen["leaflet"].opaque, "content")
         Task { await page.open() }
+    }
+
+    /// In a narrow window; in a wide one it is always shown.
+    private func showNavigation() {
+        adw_leaflet_navigate(screen["leaflet"].opaque, ADW_NAVIGATION_DIRECTION_BACK)
+        gtk_widget_grab_focus(screen["navigation"])
     }
 
     private func focusSearch() {

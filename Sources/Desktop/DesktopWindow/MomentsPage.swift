@@ -50,6 +50,12 @@ final class MomentsPage: Page {
 
     func open() async { await lock.open() }
 
+    func goBack() -> Bool {
+        guard model.shown != nil else { return false }
+        model.close()
+        return true
+    }
+
     private func connectList(_ window: @escaping () -> Widget) {
         let model = model
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in

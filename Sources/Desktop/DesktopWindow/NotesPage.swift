@@ -43,6 +43,12 @@ final class NotesPage: Page {
 
     func open() async { await lock.open() }
 
+    func goBack() -> Bool {
+        guard model.isEditing else { return false }
+        Task { await model.finishEditing() }
+        return true
+    }
+
     /// Ctrl+N.
     func startNew() {
         guard vault.isOpen else { return }

@@ -12,10 +12,15 @@ protocol Page: AnyObject {
     /// Called every few seconds while the page is visible. Pages of the vault read nothing then: that is a use of it, and
     /// it would never lock itself.
     func refresh() async
+    /// Leaves what is opened within the page.
+    ///
+    /// - Returns: whether there was something.
+    func goBack() -> Bool
 }
 
 extension Page {
     var search: Widget? { nil }
     func open() async {}
     func refresh() async {}
+    func goBack() -> Bool { false }
 }

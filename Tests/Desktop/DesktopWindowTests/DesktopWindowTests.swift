@@ -36,6 +36,9 @@ import Testing
             let size = try await session.x("xdotool", "getwindowgeometry", "--shell", window)
             #expect(size.contains("WIDTH=360\n"), "\(title): \(size)")
         }
+        #expect(try await !session.isShown("Pages"))
+        try await session.press(keys: "alt+Left")
+        try await session.awaiting("the pages are shown") { try await session.isShown("Pages") }
     }
 
     @Test(.requires(.program("gnome-calculator")))
@@ -182,6 +185,10 @@ import Testing
         try await session.press("Open the Vault")
         try await session.enterPasscode(verb: "Open")
         try await session.awaitWords("No notes yet.")
+        try await session.press(keys: "ctrl+n")
+        try await session.awaitWords("Title")
+        try await session.press(keys: "alt+Left")
+        try await session.awaiting("the note is closed") { try await !session.isShown("Title") }
         try await session.press(keys: "ctrl+n")
         try await session.type("Bank")
         try await session.press(keys: "Tab", "Tab")

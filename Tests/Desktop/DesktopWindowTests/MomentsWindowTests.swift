@@ -71,7 +71,8 @@ import Testing
         try await session.chooseInFileChooser(saved, accepting: "alt+s")
         try await session.awaitWords("Saved 2 photos in")
         #expect(try FileManager.default.contentsOfDirectory(atPath: saved).count == 2)
-        try await session.press("Show moments")
+        try await session.press(keys: "alt+Left")
+        try await session.awaiting("the moment is closed") { try await !session.isShown("Photo 2 of 2") }
 
         let export = session.directory.path("album")
         try FileManager.default.createDirectory(atPath: export, withIntermediateDirectories: true)
