@@ -41,7 +41,7 @@ extension DesktopNotification {
     /// An event, with the daemon's own sentence.
     init(_ notice: Notice) {
         let app = ShownLine.plain(notice.appName ?? notice.app ?? "")
-        let sentence = ShownLine.plain(notice.sentence)
+        let sentence = ShownLine.plain(localized(written: notice.sentence))
         // Without an app, notifications of one kind replace each other.
         key = notice.app.map { "app \($0)" } ?? "kind \(notice.kind.rawValue)"
         body = notice.hasPhoto ? "\(sentence) \(Self.photoSentence)" : sentence

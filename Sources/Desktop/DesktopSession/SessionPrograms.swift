@@ -106,4 +106,6 @@ public enum StandardError {
 }
 
 /// The sentence that reports an error.
-public func sentence(_ error: any Error) -> String { (error as? ControlError)?.message ?? "\(error)" }
+public func sentence(_ error: any Error) -> String {
+    (error as? ControlError).map { localized(written: $0.message) } ?? "\(error)"
+}

@@ -65,7 +65,7 @@ struct TrayState: Equatable, Sendable {
         let open = openThings(session)
         switch session.protection {
         case .degraded:
-            let reasons = session.degraded.map { ShownLine.plain($0) }.joined(separator: " ")
+            let reasons = session.degraded.map { ShownLine.plain(localized(written: $0)) }.joined(separator: " ")
             return (localized("Protection is degraded"), [reasons, open].filter { !$0.isEmpty }.joined(separator: " "))
         case .unlocked: return (localized(session.monitoringIsOn ? "Apps are unlocked" : "All apps are unlocked"), open)
         case .locked: return (localized("Everything is locked"), "")

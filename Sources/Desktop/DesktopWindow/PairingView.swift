@@ -50,7 +50,7 @@ final class PairingView {
     private func update() {
         let isForComputer = model.pairing.isForComputer
         let isElsewhere = model.canConnect && !offersComputers
-        let advice = isElsewhere ? " " + localized("The page Devices connects this computer to one.") : ""
+        let advice = isElsewhere ? " " + localized("Connect this computer to one on the page Devices.") : ""
         screen["hub"].setText(model.hub + advice)
         var (message, words, link) = ("", "", "")
         var ways: [String] = []

@@ -100,7 +100,8 @@ final class Prompter {
                 queue.settle(prompt)
             } catch let error as ControlError {
                 queue.refuse(
-                    prompt, error.message, lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil,
+                    prompt, localized(written: error.message),
+                    lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil,
                     at: .now)
             } catch {
                 queue.refuse(

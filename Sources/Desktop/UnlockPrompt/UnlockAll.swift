@@ -60,7 +60,9 @@ final class UnlockAll {
             try await client.call(\.unlock, body: request)
             exit(0)
         } catch let error as ControlError {
-            refuse(error.message, lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil)
+            refuse(
+                localized(written: error.message),
+                lockoutSeconds: error.code == .lockedOut ? error.retryAfterSeconds : nil)
         } catch {
             refuse(localized("AppLocker did not answer. Try again."), lockoutSeconds: nil)
         }

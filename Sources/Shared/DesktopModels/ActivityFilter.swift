@@ -55,7 +55,8 @@ public struct ActivityFilter: Equatable, Sendable {
         guard group == .all || EventGroup(kind: event.kind) == group, app == nil || event.app == app,
             user == nil || event.user == user, day == nil || eventDay == day
         else { return false }
-        return hasAllWords(search, in: "\(event.sentence) \(event.app ?? "")")
+        return hasAllWords(
+            search, in: "\(event.sentence) \(localized(written: event.sentence)) \(event.app ?? "")")
     }
 }
 

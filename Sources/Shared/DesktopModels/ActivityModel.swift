@@ -117,7 +117,7 @@ public final class ActivityModel {
                 try await context.control.call(\.verifyLog, token: token)
             }
             isWhole = result.isWhole
-            verification = result.sentence
+            verification = localized(written: result.sentence)
         }
     }
 
@@ -154,7 +154,8 @@ public final class ActivityModel {
             items.append(
                 ActivityItem(
                     id: "\(event.number)", time: String(context.time.text(event.time).suffix(5)),
-                    dayHeading: day == lastDay ? nil : day?.name(today: today), sentence: event.sentence,
+                    dayHeading: day == lastDay ? nil : day?.name(today: today),
+                    sentence: localized(written: event.sentence),
                     group: EventGroup(kind: event.kind), isWarning: Self.warnings.contains(event.kind)))
             lastDay = day
         }

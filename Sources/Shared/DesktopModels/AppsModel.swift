@@ -111,7 +111,7 @@ extension AppsModel {
                 try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app))
             }
             let locked = changed.apps.first?.name ?? name
-            context.announce(changed.notes.first ?? localized("\(locked) is locked."))
+            context.announce(localizedNote(changed.notes) ?? localized("\(locked) is locked."))
         }
         await refresh()
     }
@@ -129,7 +129,7 @@ extension AppsModel {
     public func remove(_ app: String) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            try await context.session.perform(localized("Remove \(name)")) { token in
+            try await context.session.perform(localized("Stop locking \(name)")) { token in
                 try await context.control.call(\.removeApp, parameter: app, token: token)
             }
             context.announce(localized("\(name) is no longer locked."))
@@ -163,7 +163,7 @@ extension AppsModel {
             let changed = try await context.session.perform(localized("Change \(name)")) { token in
                 try await context.control.call(\.changeApp, parameter: app, token: token, body: change)
             }
-            context.announce(changed.notes.first ?? localized("\(name) is changed."))
+            context.announce(localizedNote(changed.notes) ?? localized("\(name) is changed."))
         }
         await refresh()
     }

@@ -172,7 +172,7 @@ public final class BackupModel {
                 localized("Notes that differ, of which both versions are kept: \(report.recordsInConflict)."))
         }
         if sentences.isEmpty { sentences.append(localized("Everything in it is on this computer already.")) }
-        return (sentences + report.notes).joined(separator: "\n")
+        return (sentences + report.notes.map { localized(written: $0) }).joined(separator: "\n")
     }
 
     /// Stops after the current piece; the incomplete file is removed.
@@ -184,7 +184,7 @@ public final class BackupModel {
             while offset < reply.size {
                 let piece = try await context.control.readBlob(reply.blob, offset: offset)
                 guard !piece.isEmpty else {
-                    throw ControlError(.failed, localized("The backup ended before its end. Export it again."))
+                    throw ControlError(.failed, localized("The backup is incomplete. Export it again."))
                 }
                 if isCancelled { throw CancellationError() }
                 try await target.write(piece)

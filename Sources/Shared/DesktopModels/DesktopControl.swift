@@ -1,4 +1,5 @@
 public import ControlAPI
+import Localization
 
 /// The window's port to the daemon: the operations of the control socket. Called from the main actor; an implementation
 /// may run on any executor.
@@ -53,8 +54,11 @@ public struct DaemonUnreachable: Error, Equatable, Sendable {
 /// The sentence that reports an error to a person.
 public func sentence(_ error: any Error) -> String {
     switch error {
-    case let error as ControlError: error.message
-    case let error as DaemonUnreachable: error.sentence
+    case let error as ControlError: localized(written: error.message)
+    case let error as DaemonUnreachable: localized(written: error.sentence)
     default: "\(error)"
     }
 }
+
+/// The first of the sentences that the daemon says about a change, in the person's language.
+func localizedNote(_ notes: [String]) -> String? { notes.first.map { localized(written: $0) } }

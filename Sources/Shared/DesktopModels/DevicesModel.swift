@@ -99,7 +99,7 @@ public final class DevicesModel {
                 try await control.call(
                     \.revokeDevice, parameter: id, token: token, body: PasscodeRequest(passcode: passcode))
             }
-            context.announce(done.notes.first ?? localized("\(device.name) is revoked."))
+            context.announce(localizedNote(done.notes) ?? localized("\(device.name) is revoked."))
         }
         await load()
     }
@@ -107,11 +107,13 @@ public final class DevicesModel {
     private static func state(of status: HubStatus) -> String {
         if let url = status.url {
             guard !status.connected else { return localized("Connected to the hub at \(url).") }
-            let sentences = [localized("The hub at \(url) is not reached."), status.problem]
+            let sentences = [
+                localized("The hub at \(url) is not reached."), status.problem.map { localized(written: $0) },
+            ]
             return sentences.compactMap { $0 }.joined(separator: " ")
         }
         if status.isStarting == true { return localized("The hub of this computer is starting.") }
-        return status.problem ?? status.joining ?? localized("There is no hub yet.")
+        return (status.problem ?? status.joining).map { localized(written: $0) } ?? localized("There is no hub yet.")
     }
 
     /// `DeviceList.advice`, translated.

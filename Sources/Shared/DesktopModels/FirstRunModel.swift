@@ -139,7 +139,7 @@ public final class FirstRunModel {
                     do {
                         try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app.id))
                     } catch let error as ControlError where error.code != .sessionNeeded {
-                        refused.append(error.message)
+                        refused.append(localized(written: error.message))
                     }
                 }
                 return refused

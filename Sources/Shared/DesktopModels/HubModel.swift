@@ -66,11 +66,11 @@ public final class HubModel {
                 try await control.call(\.joinHub, token: token, body: request)
             }
             while report.state == .waiting || report.state == .admitted {
-                joining = report.sentence
+                joining = localized(written: report.sentence)
                 report = try await nextReport() ?? report
             }
             guard report.state == .joined else { throw ControlError(.hub, report.sentence) }
-            context.announce(report.sentence)
+            context.announce(localized(written: report.sentence))
             return true
         }
         await changed()
@@ -115,7 +115,7 @@ public final class HubModel {
             let done = try await context.session.perform(title) { [control = context.control] token in
                 try await control.call(\.disconnectHub, token: token)
             }
-            context.announce(done.notes.first ?? localized("AppLocker is not connected to a hub."))
+            context.announce(localizedNote(done.notes) ?? localized("AppLocker is not connected to a hub."))
         }
         await changed()
     }

@@ -282,11 +282,11 @@ public final class MomentsModel {
         if let work { return context.announce(localized("\(work.title) is not finished. Wait until it ends.")) }
         outcome = []
         do {
-            outcome = try await running.run(title, body)
+            outcome = try await running.run(title, body).map { localized(written: $0) }
         } catch is CancellationError {
             outcome = [stopped]
         } catch let error as PhotoFilesRefusal {
-            outcome = [error.sentence]
+            outcome = [localized(written: error.sentence)]
         } catch {
             outcome = [sentence(error), stopped]
         }

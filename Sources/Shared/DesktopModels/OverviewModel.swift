@@ -115,7 +115,7 @@ public final class OverviewModel {
     public func lockAll() async {
         await context.attempt {
             let changed = try await context.control.call(\.lock, body: LockRequest(all: true))
-            context.announce(changed.notes.first ?? localized("All apps are locked."))
+            context.announce(localizedNote(changed.notes) ?? localized("All apps are locked."))
         }
         await refresh()
     }
@@ -128,7 +128,7 @@ public final class OverviewModel {
             let changed = try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.unlock, body: UnlockRequest(all: true, grant: grant, passcode: passcode))
             }
-            context.announce(changed.notes.first ?? localized("All apps are unlocked."))
+            context.announce(localizedNote(changed.notes) ?? localized("All apps are unlocked."))
         }
         await refresh()
     }
@@ -209,11 +209,11 @@ extension OverviewModel {
         }
         guard status.monitoring.isOn else {
             let left = status.monitoring.endsInSeconds.map { SpokenDuration.text(seconds: $0) }
-            let end = left.map { duration in localized("It turns on again in \(duration).") }
+            let end = left.map { duration in localized("Monitoring turns on again in \(duration).") }
             return ProtectionSummary(
                 level: .off, title: localized("Not protected: monitoring is off"),
                 detail: localized("Every app starts without a prompt.") + " "
-                    + (end ?? localized("It stays off until you turn it on.")),
+                    + (end ?? localized("Monitoring stays off until you turn it on.")),
                 remedy: .turnMonitoringOn)
         }
         guard onList > 0 else {
@@ -256,7 +256,8 @@ extension OverviewModel {
         }
         var problems = shown.map { sentence in
             ProtectionProblem(
-                sentence: sentence, remedy: sentence.hasPrefix(DaemonSentence.noIdleTime) ? .startAgent : nil)
+                sentence: localized(written: sentence),
+                remedy: sentence.hasPrefix(DaemonSentence.noIdleTime) ? .startAgent : nil)
         }
         if status.isSetUp, !status.prompterConnected {
             let consequence = localized(
@@ -285,7 +286,11 @@ extension OverviewModel {
         let launches = localized(
             count, one: "\(count) launch waits for the passcode.", other: "\(count) launches wait for the passcode.")
         let left = status.waitingEndsInSeconds.map { SpokenDuration.text(seconds: $0) }
-        let end = left.map { duration in localized("Without an answer the first is denied in \(duration).") }
+        let end = left.map { duration in
+            localized(
+                count, one: "Without an answer it is denied in \(duration).",
+                other: "Without an answer the first is denied in \(duration).")
+        }
         return [launches, end].compactMap { $0 }.joined(separator: " ")
     }
 }

@@ -68,7 +68,7 @@ public final class PasscodePrompt {
             try await pending.attempt(passcode)
             close()
         } catch let error as ControlError where Self.isRefusal(error) {
-            refusal = error.message
+            refusal = localized(written: error.message)
             refusals += 1
         } catch {
             close()

@@ -154,7 +154,7 @@ public final class SettingsModel {
                 \.changePasscode, body: ChangePasscodeRequest(old: old, new: new))
             // The daemon ends every session with it.
             await context.session.end()
-            context.announce(done.notes.first ?? localized("The passcode is changed."))
+            context.announce(localizedNote(done.notes) ?? localized("The passcode is changed."))
         }
         return done != nil
     }

@@ -6,9 +6,13 @@ public struct LocalizedMessage: ExpressibleByStringInterpolation, Equatable, Sen
     public let id: String
     let values: [String]
 
+    init(id: String, values: [String]) { (self.id, self.values) = (id, values) }
+
     public init(stringLiteral value: String) { (id, values) = (value, []) }
 
-    public init(stringInterpolation: Interpolation) { (id, values) = (stringInterpolation.id, stringInterpolation.values) }
+    public init(stringInterpolation: Interpolation) {
+        (id, values) = (stringInterpolation.id, stringInterpolation.values)
+    }
 
     /// A translation with this message's values. It may use them in another order, or leave some out.
     func text(in translation: String) -> String {
@@ -50,7 +54,7 @@ public struct LocalizedMessage: ExpressibleByStringInterpolation, Equatable, Sen
 
 /// The text of a message in the person's language; in English where no catalogue has it.
 ///
-/// - Parameter context: tells two messages apart that are equal in English only, such as a verb and an adjective.
+/// - Parameter context: distinguishes two messages that are equal in English only, such as a verb and an adjective.
 public func localized(_ message: LocalizedMessage, context: String? = nil) -> String {
     message.text(in: InstalledCatalogue.current?.translation(message.id, context: context) ?? message.id)
 }

@@ -101,14 +101,15 @@ final class WindowSession: Sendable {
         for _ in 0..<500 where supervisor.isRunning { usleep(10_000) }
     }
 
-    /// Starts applocker-desktop and waits until its window is shown.
+    /// Starts applocker-desktop and waits until its window is shown, which is when one of these names is.
     @discardableResult
-    func startWindow() async throws -> ChildProcess {
+    func startWindow(shows names: String...) async throws -> ChildProcess {
+        let names = names.isEmpty ? ["Menu", "Set up AppLocker"] : names
         let window = try ChildProcess(BuiltProducts.path("applocker-desktop"), environment: environment)
         self.window.withLock { $0 = window }
         await eventually(every: .milliseconds(100), "the window is shown: \(window.stateDescription)") {
             guard window.isRunning else { return true }
-            return try await self.parts().contains { ["Menu", "Set up AppLocker"].contains($0.name) }
+            return try await self.parts().contains { names.contains($0.name) }
         }
         try #require(window.isRunning, "\(window.errorOutput)")
         return window

@@ -66,7 +66,7 @@ struct BackupModelTests {
         let target = Target()
         await export(to: target)
         #expect(target.state.withLock { $0.isDiscarded && !$0.isFinished })
-        #expect(context.announcement == "The backup ended before its end. Export it again.")
+        #expect(context.announcement == "The backup is incomplete. Export it again.")
     }
 }
 

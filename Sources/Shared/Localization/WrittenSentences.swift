@@ -1,0 +1,96 @@
+/// Sentences that another program wrote in English: the daemon, whose log is signed as it was written and read by
+/// people of several languages.
+///
+/// A catalogue lists the messages that these sentences can be. One that fits none of them stays in English.
+struct WrittenSentences: Sendable {
+    private struct Pattern: Sendable {
+        var message: String
+        /// What stands before, between and behind the values.
+        var pieces: [String]
+    }
+
+    /// Those with the most fixed words first: they fit the fewest sentences.
+    private let patterns: [Pattern]
+    /// How many sentences a message has at most.
+    private let mostSentences: Int
+
+    /// - Parameter messages: with `{0}`, `{1}`… for the values, in this order.
+    init(_ messages: [String]) {
+        mostSentences = messages.map { $0.split(separator: ". ").count }.max() ?? 0
+        patterns = messages.map { message in
+            Pattern(message: message, pieces: Self.pieces(message))
+        }.sorted { left, right in
+            left.pieces.reduce(0) { $0 + $1.utf8.count } > right.pieces.reduce(0) { $0 + $1.utf8.count }
+        }
+    }
+
+    /// - Parameter list: of messages, one a line; nil: the catalogue has none.
+    init(list: String?) { self.init(list?.split(separator: "\n").map(String.init) ?? []) }
+
+    private static func pieces(_ message: String) -> [String] {
+        var (pieces, rest) = ([String](), message[...])
+        while let value = rest.firstRange(of: "{\(pieces.count)}") {
+            pieces.append(String(rest[..<value.lowerBound]))
+            rest = rest[value.upperBound...]
+        }
+        return pieces + [String(rest)]
+    }
+
+    /// - Returns: the message that the text is, and its values; nil if it is none of them.
+    func message(_ text: some StringProtocol) -> (id: String, values: [String])? {
+        for pattern in patterns {
+            if let values = Self.values(pattern.pieces, in: Substring(text)) { return (pattern.message, values) }
+        }
+        return nil
+    }
+
+    private static func values(_ pieces: [String], in text: Substring) -> [String]? {
+        guard text.hasPrefix(pieces[0]) else { return nil }
+        guard pieces.count > 1 else { return text.count == pieces[0].count ? [] : nil }
+        guard let last = pieces.last, text.hasSuffix(last) else { return nil }
+        var rest = text.dropFirst(pieces[0].count)
+        guard rest.count > last.count else { return nil }
+        rest = rest.dropLast(last.count)
+        var values: [String] = []
+        for piece in pieces.dropFirst().dropLast() {
+            guard let range = rest.firstRange(of: piece), range.lowerBound > rest.startIndex else { return nil }
+            values.append(String(rest[..<range.lowerBound]))
+            rest = rest[range.upperBound...]
+        }
+        values.append(String(rest))
+        // Or several sentences would be taken for one with a long value.
+        return values.contains { $0.isEmpty || $0.contains(". ") } ? nil : values
+    }
+
+    /// The text with each of its sentences translated, as far as they are known.
+    ///
+    /// - Parameter translation: of a message; nil where there is none.
+    func localized(_ text: String, by translation: (String) -> String?) -> String {
+        var rest = text.split(separator: ". ", omittingEmptySubsequences: false).map { "\($0)." }
+        // The last one has its own end.
+        if let last = rest.popLast() { rest.append(String(last.dropLast())) }
+        var localized: [String] = []
+        while let next = rest.first {
+            // A message may have several sentences itself.
+            let message = (0...min(rest.count, mostSentences)).dropFirst().reversed().lazy.compactMap { count in
+                localizedWhole(rest.prefix(count).joined(separator: " "), by: translation).map { (count, $0) }
+            }.first
+            localized.append(message?.1 ?? next)
+            rest.removeFirst(message?.0 ?? 1)
+        }
+        return localized.joined(separator: " ")
+    }
+
+    private func localizedWhole(_ text: String, by translation: (String) -> String?) -> String? {
+        guard let (id, values) = message(text), let translated = translation(id) else { return nil }
+        // A value may be a sentence itself: a reason in parentheses.
+        return LocalizedMessage(id: id, values: values.map { localizedWhole($0, by: translation) ?? $0 })
+            .text(in: translated)
+    }
+}
+
+/// A sentence that another program wrote in English, in the person's language; as it is where no catalogue has it.
+public func localized(written text: String) -> String {
+    guard let catalogue = InstalledCatalogue.current, let sentences = InstalledCatalogue.sentences else { return text }
+    return sentences.localized(text) { catalogue.translation($0, context: nil) }
+}

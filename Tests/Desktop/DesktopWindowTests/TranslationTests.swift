@@ -1,0 +1,77 @@
+import Foundation
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// The window in another language than English, by the catalogue of the build.
+@Suite(.windowSession, .requires(.program("msgfmt"))) struct TranslationTests {
+    /// English messages without values, and their translations that differ. Mnemonics are left out, as a screen reader
+    /// leaves them out.
+    private let german: [String: String]
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath + "/../../../..").standardizedFileURL
+        let catalogue = try String(contentsOf: root.appending(path: "po/de.po"), encoding: .utf8)
+        var (german, english) = ([String: String](), "")
+        for line in catalogue.split(separator: "\n") {
+            if line.hasPrefix("msgid ") {
+                english = Self.text(line)
+            } else if line.hasPrefix("msgstr "), !english.contains("{"), Self.text(line) != english {
+                german[english] = Self.text(line)
+            }
+        }
+        self.german = german
+    }
+
+    private static func text(_ line: Substring) -> String {
+        line.drop { $0 != "\"" }.dropFirst().dropLast().replacing("\\\"", with: "\"").replacing("\\n", with: "\n")
+            .replacing("_", with: "")
+    }
+
+    /// Texts that are equal to an English message and are no translation of another one.
+    private func english(_ session: WindowSession) async throws -> Set<String> {
+        let shown = try await session.parts().flatMap { [$0.name, $0.text] }
+        return Set(shown).intersection(german.keys).subtracting(german.values)
+    }
+
+    @Test func everyPageIsGermanAndFitsANarrowWindow() async throws {
+        let session = try await WindowSession(settings: ["LANGUAGE": "de"])
+        try await session.startWindow(shows: "Menü")
+        let pages = [
+            "Overview", "Apps", "Activity", "Notes", "Files", "Everline", "Intruder Photos", "Devices",
+            "Backup and Recovery", "Settings",
+        ]
+        let window = try #require(try await session.windows().first)
+        for size in [["900", "720"], ["360", "720"]] {
+            try await session.x("xdotool", "windowsize", "--sync", window, size[0], size[1])
+            for (number, page) in pages.enumerated() {
+                try await session.press(keys: "alt+\((number + 1) % 10)")
+                try await session.awaitWords(german[page] ?? page)
+                #expect(try await english(session) == [], "\(page)")
+                try await session.photograph("german-\(size[0])-\(page.lowercased().replacing(" ", with: "-"))")
+            }
+            let geometry = try await session.x("xdotool", "getwindowgeometry", "--shell", window)
+            #expect(geometry.contains("WIDTH=\(size[0])\n"))
+        }
+    }
+
+    @Test func theFirstRunIsGerman() async throws {
+        let session = try await WindowSession(isSetUp: false, settings: ["LANGUAGE": "de"])
+        let title = try #require(german["Set up AppLocker"])
+        try await session.startWindow(shows: title)
+        #expect(try await english(session) == [])
+        try await session.photograph("german-first-run")
+    }
+
+    /// Another program of the user could start the window so, with a catalogue that misleads the reader.
+    @Test func aPathAsLanguageOpensNoCatalogue() async throws {
+        let session = try await WindowSession(settings: ["LANGUAGE": "../../../../../../../../tmp/applocker-language"])
+        let folder = URL(fileURLWithPath: "/tmp/applocker-language/LC_MESSAGES")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
+        try FileManager.default.copyItem(
+            at: BuiltProducts.directory.appending(path: "locale/de/LC_MESSAGES/applocker.mo"),
+            to: folder.appending(path: "applocker.mo"))
+        try await session.startWindow(shows: "Menu")
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import Localization
+
+@Suite struct WrittenSentencesTests {
+    private let sentences = WrittenSentences([
+        "{0} was locked.", "{0} was locked by {1}.", "Everything is locked.", "Weak mode: {0}", "The gate is away.",
+    ])
+
+    private func text(_ sentence: String) -> String {
+        sentences.localized(sentence) { id in
+            [
+                "{0} was locked.": "{0} wurde gesperrt.", "{0} was locked by {1}.": "{1} hat {0} gesperrt.",
+                "Everything is locked.": "Alles ist gesperrt.", "Weak mode: {0}": "Schwacher Modus: {0}",
+                "The gate is away.": "Die Schranke ist weg.",
+            ][id]
+        }
+    }
+
+    @Test(arguments: [
+        ("Everything is locked.", "Alles ist gesperrt."),
+        ("Firefox was locked.", "Firefox wurde gesperrt."),
+        // The message with more fixed words.
+        ("Firefox was locked by Anna.", "Anna hat Firefox gesperrt."),
+        // A value that is a sentence itself.
+        ("Weak mode: The gate is away.", "Schwacher Modus: Die Schranke ist weg."),
+        ("Firefox was locked. Everything is locked.", "Firefox wurde gesperrt. Alles ist gesperrt."),
+        ("Firefox was locked. Chess was locked by Ben.", "Firefox wurde gesperrt. Ben hat Chess gesperrt."),
+        ("Nobody knows this. Everything is locked.", "Nobody knows this. Alles ist gesperrt."),
+        ("Everything is locked. Nobody knows this.", "Alles ist gesperrt. Nobody knows this."),
+    ])
+    func aSentenceIsRecognisedByItsFixedWords(_ sentence: String, _ translation: String) {
+        #expect(text(sentence) == translation)
+    }
+
+    @Test(arguments: [
+        "", " was locked.", "Everything is locked", "everything is locked.", ".", ". ", "{0} was",
+        "Everything is locked.x",
+    ])
+    func whatIsNoneOfThemStaysAsItIs(_ sentence: String) { #expect(text(sentence) == sentence) }
+
+    @Test func aNameCanLookLikeAPlaceholder() {
+        #expect(text("{1} was locked by {0}.") == "{0} hat {1} gesperrt.")
+    }
+
+    @Test func aLongTextWithoutAMessageTakesLittleTime() {
+        let text = String(repeating: "This is no sentence of the list. ", count: 300)
+        #expect(self.text(text) == text)
+    }
+
+    @Test func theListOfACatalogueIsRead() {
+        struct List: Catalogue {
+            func translation(_ id: String, context: String?) -> String? {
+                context == "list" ? "{0} was locked.\nEverything is locked." : nil
+            }
+            func translation(_ id: String, plural: String, number: UInt) -> String? { nil }
+        }
+        let list = List().translation("sentences of other programs", context: "list")
+        #expect(WrittenSentences(list: list).message("Firefox was locked.")?.values == ["Firefox"])
+    }
+}
