@@ -55,10 +55,10 @@ def look_at(page):
 def comment_on(page):
     """Sends a comment, and begins another one."""
     page.get_by_role("button", name="Add a comment").click()
-    page.get_by_label("Your comment").fill("Remark-marker words")
+    page.get_by_label("Your comment", exact=True).fill("Remark-marker words")
     page.get_by_role("button", name="Send").click()
     page.locator(".remark", has_text="Remark-marker").wait_for()
-    page.get_by_label("Your comment").fill("Remark-marker unsent")
+    page.get_by_label("Your comment", exact=True).fill("Remark-marker unsent")
 
 
 def delete(phone):

@@ -20,7 +20,7 @@ def shown(page, name):
 
 
 def write(page, text):
-    page.get_by_label("Your comment").fill(text)
+    page.get_by_label("Your comment", exact=True).fill(text)
     page.get_by_role("button", name="Send").click()
     page.locator(".remark", has_text=text).wait_for()
 
@@ -34,16 +34,16 @@ def test_an_own_vault_has_comments_as_notes_to_oneself(phone):
     assert remarks.get_by_role("button").all_inner_texts() == ["Add a comment"]
     phone.picture("remarks-none")
     remarks.get_by_role("button", name="Add a comment").click()
-    assert page.get_by_label("Your comment").evaluate("(node) => node === document.activeElement")
+    assert page.get_by_label("Your comment", exact=True).evaluate("(node) => node === document.activeElement")
     send = page.get_by_role("button", name="Send")
     assert send.is_disabled()
-    page.get_by_label("Your comment").fill(" \n ")
+    page.get_by_label("Your comment", exact=True).fill(" \n ")
     assert send.is_disabled()
     write(page, "<b>The boat</b> was blue.\nWe should go again.")
-    assert page.get_by_label("Your comment").input_value() == ""
+    assert page.get_by_label("Your comment", exact=True).input_value() == ""
     # The next one is written at once: Enter must not become a reaction.
-    assert page.get_by_label("Your comment").evaluate("(node) => node === document.activeElement")
-    assert page.get_by_label("Your comment").get_attribute("maxlength") == "2000"
+    assert page.get_by_label("Your comment", exact=True).evaluate("(node) => node === document.activeElement")
+    assert page.get_by_label("Your comment", exact=True).get_attribute("maxlength") == "2000"
     write(page, "x" * 2000)
     heart = remarks.get_by_role("button", name="Love")
     heart.click()
@@ -66,16 +66,16 @@ def test_an_own_vault_has_comments_as_notes_to_oneself(phone):
     remarks.get_by_role("button", name="Love, 1: You").click()
     eventually_equals(lambda: remarks.locator("[aria-pressed=true]").count(), 0, "own reactions")
     # What is typed is not lost by accident.
-    page.get_by_label("Your comment").fill("half a sentence")
+    page.get_by_label("Your comment", exact=True).fill("half a sentence")
     phone.go("home")
     page.get_by_role("button", name="Discard").wait_for()
     page.get_by_role("button", name="Cancel").click()
-    assert page.get_by_label("Your comment").input_value() == "half a sentence"
+    assert page.get_by_label("Your comment", exact=True).input_value() == "half a sentence"
     remarks.get_by_role("button", name="Love").focus()
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Discard").wait_for()
     page.get_by_role("button", name="Cancel").click()
-    assert page.get_by_label("Your comment").input_value() == "half a sentence"
+    assert page.get_by_label("Your comment", exact=True).input_value() == "half a sentence"
     page.get_by_role("button", name="Send").click()
     page.locator(".remark", has_text="half a sentence").wait_for()
     # In the trash they are read, not written.
