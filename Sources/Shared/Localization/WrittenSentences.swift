@@ -70,13 +70,16 @@ struct WrittenSentences: Sendable {
         // The last one has its own end.
         if let last = rest.popLast() { rest.append(String(last.dropLast())) }
         var localized: [String] = []
-        while let next = rest.first {
+        while !rest.isEmpty {
             // A message may have several sentences itself.
-            let message = (0...min(rest.count, mostSentences)).dropFirst().reversed().lazy.compactMap { count in
-                localizedWhole(rest.prefix(count).joined(separator: " "), by: translation).map { (count, $0) }
-            }.first
-            localized.append(message?.1 ?? next)
-            rest.removeFirst(message?.0 ?? 1)
+            var (count, text): (Int, String?) = (min(rest.count, max(mostSentences, 1)), nil)
+            while true {
+                text = localizedWhole(rest.prefix(count).joined(separator: " "), by: translation)
+                guard text == nil, count > 1 else { break }
+                count -= 1
+            }
+            localized.append(text ?? rest[0])
+            rest.removeFirst(count)
         }
         return localized.joined(separator: " ")
     }

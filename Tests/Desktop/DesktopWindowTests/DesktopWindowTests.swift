@@ -36,9 +36,9 @@ import Testing
             let size = try await session.x("xdotool", "getwindowgeometry", "--shell", window)
             #expect(size.contains("WIDTH=360\n"), "\(title): \(size)")
         }
-        #expect(try await !session.isShown("Pages"))
-        try await session.press(keys: "alt+Left")
-        try await session.awaiting("the pages are shown") { try await session.isShown("Pages") }
+        // Back among the pages, as the keys show that it takes to open the first one.
+        try await session.press(keys: "alt+Left", "Home", "Return")
+        try await session.awaitWords("No app is locked")
     }
 
     @Test(.requires(.program("gnome-calculator")))

@@ -12,20 +12,20 @@ import Testing
     init() throws {
         let root = URL(fileURLWithPath: #filePath + "/../../../..").standardizedFileURL
         let catalogue = try String(contentsOf: root.appending(path: "po/de.po"), encoding: .utf8)
-        var (german, english) = ([String: String](), "")
-        for line in catalogue.split(separator: "\n") {
-            if line.hasPrefix("msgid ") {
-                english = Self.text(line)
-            } else if line.hasPrefix("msgstr "), !english.contains("{"), Self.text(line) != english {
-                german[english] = Self.text(line)
-            }
+        var german: [String: String] = [:]
+        for entry in catalogue.split(separator: "\n\n") where !entry.contains("msgctxt") {
+            let lines = entry.split(separator: "\n")
+            guard let english = lines.first(where: { $0.hasPrefix("msgid ") }).map(Self.text),
+                let translation = lines.first(where: { $0.hasPrefix("msgstr ") }).map(Self.text)
+            else { continue }
+            german[english] = translation
         }
-        self.german = german
+        self.german = german.filter { $0.key != $0.value && !$0.key.contains("{") }
     }
 
     private static func text(_ line: Substring) -> String {
-        line.drop { $0 != "\"" }.dropFirst().dropLast().replacing("\\\"", with: "\"").replacing("\\n", with: "\n")
-            .replacing("_", with: "")
+        String(line.drop { $0 != "\"" }.dropFirst().dropLast())
+            .replacing("\\\"", with: "\"").replacing("\\n", with: "\n").replacing("_", with: "")
     }
 
     /// Texts that are equal to an English message and are no translation of another one.

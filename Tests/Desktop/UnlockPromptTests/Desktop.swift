@@ -49,10 +49,10 @@ final class Desktop: Sendable {
     }
 
     /// Starts applocker-prompt and waits until it is connected.
-    func startPrompt(user: uid_t? = nil) async throws -> ChildProcess {
+    func startPrompt(user: uid_t? = nil, settings: [String: String] = [:]) async throws -> ChildProcess {
         let prompt = try ChildProcess(
-            BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath], environment: environment,
-            user: user)
+            BuiltProducts.path("applocker-prompt"), ["--socket", daemon.socketPath],
+            environment: environment.merging(settings) { $1 }, user: user)
         await eventually("the prompter connects: \(prompt.stateDescription)") {
             self.daemon.prompterCount == 1 || !prompt.isRunning
         }

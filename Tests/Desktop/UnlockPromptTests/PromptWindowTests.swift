@@ -30,6 +30,22 @@ struct PromptWindowTests {
         #expect(prompt.isRunning)
     }
 
+    @Test(.requires(.program("msgfmt"))) func itAsksInTheLanguageOfTheSession() async throws {
+        let desktop = try await Desktop(.bareX11)
+        let prompt = try await desktop.startPrompt(settings: ["LANGUAGE": "de"])
+        try desktop.daemon.send(.ask(.sample("7")))
+        try await desktop.awaitWindow("Calculator ist gesperrt")
+        if let folder = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"] {
+            try await desktop.x("import", "-window", "root", "\(folder)/prompt-german.png")
+        }
+        try await desktop.type("correct horse")
+        try await desktop.press("Return")
+        await eventually("the answer is received") {
+            try desktop.daemon.answers("7").map(\.passcode) == ["correct horse"]
+        }
+        #expect(prompt.isRunning)
+    }
+
     private func count(_ event: String, _ watcher: ChildProcess) -> Int {
         watcher.output.components(separatedBy: event).count - 1
     }
