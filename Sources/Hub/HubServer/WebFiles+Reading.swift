@@ -36,6 +36,8 @@ extension WebFiles {
         var files: [String: File] = [:]
         var hashes: [String: String] = [:]
         var total = 0
+        // Compiled once.
+        let plainName = Self.plainName
         for case let url as URL in entries where try url.resourceValues(forKeys: Set(keys)).isRegularFile == true {
             guard isServed(url.lastPathComponent) else { continue }
             let data: Data
