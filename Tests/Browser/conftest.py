@@ -154,6 +154,7 @@ def phone(request, household, computer):
         computer,
         has_service_worker=has_service_worker,
         has_clock=request.node.get_closest_marker("clock") is not None,
+        is_sharp=request.node.get_closest_marker("sharp") is not None,
     )
     phone.begin(household.paired)
     yield phone

@@ -2,6 +2,8 @@
 
 APPLOCKER_ACCEPT_PICTURES=1 .build/python/bin/pytest Tests/Browser -k accepted_picture"""
 
+import pytest
+
 import every_screen
 from accepted_pictures import Pictures
 from conftest import FAILURES
@@ -15,6 +17,7 @@ DARK = ["home"]
 NOW = 1_741_946_940
 
 
+@pytest.mark.sharp
 def test_screens_look_as_their_accepted_pictures(phone, browser, computer, new_context):
     pictures = Pictures(browser, FAILURES / "pictures")
     page = phone.page
@@ -33,7 +36,7 @@ def test_screens_look_as_their_accepted_pictures(phone, browser, computer, new_c
             phone.becomes("light")
     phone.lock()
     pictures.look(page, "locked")
-    stranger = Phone(new_context, computer, SIZE)
+    stranger = Phone(new_context, computer, SIZE, is_sharp=True)
     for name in entry_pages(stranger):
         if name in ("welcome", "pairing"):
             pictures.look(stranger.page, name)

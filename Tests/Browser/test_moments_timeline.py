@@ -279,6 +279,7 @@ def test_the_timeline_uses_the_width_of_a_desktop(new_context, household, comput
     desk.quiet()
 
 
+@pytest.mark.sharp
 def test_a_panorama_that_a_small_place_enlarges_is_loaded_larger(phone):
     kept(phone, [["The ridge", "", 1, "calm", "", [[800, 600], [2000, 150], [800, 600], [800, 600]], False]])
     page = opened(phone, "moments")
