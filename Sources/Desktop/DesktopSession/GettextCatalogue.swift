@@ -10,11 +10,11 @@ public struct GettextCatalogue: Catalogue {
     ///
     /// - Parameter programs: the directory of AppLocker's programs. A build has its catalogues beside them.
     public static func install(programs: String) {
-        // As an ordinary user's program it would also open a catalogue by a path in this variable.
+        // Outside programs that change their user, gettext accepts a path here, and with it anybody's catalogue.
         if ProcessInfo.processInfo.environment["LANGUAGE"]?.contains("/") == true { unsetenv("LANGUAGE") }
         setlocale(LC_ALL, "")
         let ofBuild = programs + "/locale"
-        bindtextdomain(domain, access(ofBuild, R_OK) == 0 ? ofBuild : "/usr/share/locale")
+        bindtextdomain(domain, access(ofBuild + "/.", R_OK) == 0 ? ofBuild : "/usr/share/locale")
         bind_textdomain_codeset(domain, "UTF-8")
         textdomain(domain)
         InstalledCatalogue.install(GettextCatalogue())

@@ -107,5 +107,5 @@ public enum StandardError {
 
 /// The sentence that reports an error.
 public func sentence(_ error: any Error) -> String {
-    (error as? ControlError).map { localized(written: $0.message) } ?? "\(error)"
+    localized(written: (error as? ControlError)?.message ?? "\(error)")
 }

@@ -143,7 +143,7 @@ final class AppDialog {
             showProblem("")
             Task { await model.change(id, ChangeAppRequest(schedule: text)) }
         } catch {
-            showProblem(error.sentence)
+            showProblem(localized(written: error.sentence))
         }
     }
 

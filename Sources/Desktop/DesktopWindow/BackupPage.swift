@@ -13,7 +13,7 @@ final class BackupPage: Page {
     private let model: BackupModel
     private let recovery: RecoveryView
     private let window: () -> Widget
-    private var shownQuestion: String?
+    private var shownQuestion: ImportQuestion?
 
     var widget: Widget { screen.widget }
 
@@ -31,15 +31,17 @@ final class BackupPage: Page {
                 Task { await model.export(settingsOnly: settingsOnly) { try await SavedFile(path) } }
             }
         }
-        Signals.connect(screen["import"].raw, "clicked") {
-            Dialogs.chooseFiles(
-                localized("Import a backup"), verb: localized("_Import"), several: false, parent: window()
-            ) { paths in
-                Task {
-                    do {
-                        await model.importBackup(from: try await OpenedFile(paths[0]))
-                    } catch {
-                        announce(sentence(error))
+        for (button, replaces) in [("import", false), ("replace", true)] {
+            Signals.connect(screen[button].raw, "clicked") {
+                Dialogs.chooseFiles(
+                    localized("Choose a backup"), verb: localized("_Open"), several: false, parent: window()
+                ) { paths in
+                    Task {
+                        do {
+                            await model.importBackup(from: try await OpenedFile(paths[0]), replaces: replaces)
+                        } catch {
+                            announce(sentence(error))
+                        }
                     }
                 }
             }
@@ -54,14 +56,18 @@ final class BackupPage: Page {
         screen["progress"].setVisible(model.progress != nil)
         gtk_progress_bar_set_fraction(screen["progress"].opaque, model.progress ?? 0)
         if !model.outcome.isEmpty { screen["export_row"].setRowSubtitle(model.outcome) }
-        screen["import"].setVisible(model.progress == nil)
+        for button in ["import", "replace"] { screen[button].setVisible(model.progress == nil) }
         if !model.importOutcome.isEmpty { screen["import_row"].setRowSubtitle(model.importOutcome) }
         guard model.importQuestion != shownQuestion else { return }
         shownQuestion = model.importQuestion
         guard let question = shownQuestion else { return }
         Dialogs.choose(
-            localized("Import this backup?"), question,
-            choices: [.init(name: "import", verb: localized("_Import"), style: .suggested)],
+            localized(question.replaces ? "Replace everything by this backup?" : "Import this backup?"), question.text,
+            choices: [
+                question.replaces
+                    ? .init(name: "import", verb: localized("_Replace"), style: .destructive)
+                    : .init(name: "import", verb: localized("_Import"), style: .suggested)
+            ],
             parent: window(), cancelled: { [model] in model.answerImport(false) },
             chosen: { [model] _ in model.answerImport(true) })
     }

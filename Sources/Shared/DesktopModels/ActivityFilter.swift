@@ -55,6 +55,8 @@ public struct ActivityFilter: Equatable, Sendable {
         guard group == .all || EventGroup(kind: event.kind) == group, app == nil || event.app == app,
             user == nil || event.user == user, day == nil || eventDay == day
         else { return false }
+        // Translating the whole log takes longer than a key may.
+        guard !search.isEmpty else { return true }
         return hasAllWords(
             search, in: "\(event.sentence) \(localized(written: event.sentence)) \(event.app ?? "")")
     }

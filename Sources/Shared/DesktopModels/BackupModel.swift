@@ -20,6 +20,15 @@ public protocol BackupSource: Sendable {
     func read(at offset: UInt64, count: Int) async throws -> [UInt8]
 }
 
+/// What an import would change.
+public struct ImportQuestion: Equatable, Sendable {
+    public let text: String
+    /// Whether everything here is replaced by the backup's content.
+    public let replaces: Bool
+
+    public init(text: String, replaces: Bool) { (self.text, self.replaces) = (text, replaces) }
+}
+
 /// Writes and imports sealed backups.
 @MainActor @Observable
 public final class BackupModel {
@@ -30,7 +39,7 @@ public final class BackupModel {
     /// The result of the last import; empty before.
     public private(set) var importOutcome = ""
     /// What the import would change, until `answerImport`; nil otherwise.
-    public private(set) var importQuestion: String?
+    public private(set) var importQuestion: ImportQuestion?
 
     private let context: DesktopContext
     @ObservationIgnored private var isCancelled = false
@@ -75,16 +84,19 @@ public final class BackupModel {
         }
     }
 
-    /// Asks for the passcode, shows what would change as `importQuestion`, and imports after `answerImport(true)`: adds what
-    /// is missing, and keeps both versions of what differs. It is imported as a whole or not at all.
-    public func importBackup(from source: any BackupSource) async {
+    /// Asks for the passcode, shows what would change as `importQuestion`, and imports after `answerImport(true)`. It is
+    /// imported as a whole or not at all.
+    ///
+    /// - Parameter replaces: everything here by the backup's content. Otherwise what is missing is added, and both versions
+    ///   of what differs are kept.
+    public func importBackup(from source: any BackupSource, replaces: Bool = false) async {
         guard progress == nil, importQuestion == nil else { return }
         isCancelled = false
         importOutcome = ""
         await context.attempt {
             let control = context.control
             let question = PasscodeQuestion(
-                title: localized("Import a backup"),
+                title: localized(replaces ? "Replace everything by a backup" : "Import a backup"),
                 explanation: localized("Enter the passcode of AppLocker on this computer."))
             let passcode = try await context.prompt.ask(question) { passcode in
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
@@ -93,7 +105,7 @@ public final class BackupModel {
             let blob = UUID().uuidString.replacing("-", with: "").lowercased()
             do {
                 try await upload(source, as: blob)
-                try await importBlob(blob, passcode)
+                try await importBlob(blob, passcode, replaces: replaces)
             } catch {
                 _ = try? await control.call(\.removeBlob, parameter: blob)
                 throw error
@@ -123,13 +135,14 @@ public final class BackupModel {
         }
     }
 
-    private func importBlob(_ blob: String, _ passcode: String) async throws {
+    private func importBlob(_ blob: String, _ passcode: String, replaces: Bool) async throws {
         let control = context.control
         func send(_ passphrase: String?, isTrial: Bool) async throws -> ImportReport {
             try await control.call(
                 \.importBackup,
                 body: ImportRequest(
-                    passcode: passcode, passphrase: passphrase, blob: blob, mode: .merge, isTrial: isTrial))
+                    passcode: passcode, passphrase: passphrase, blob: blob, mode: replaces ? .replace : .merge,
+                    isTrial: isTrial))
         }
         var (trial, passphrase): (ImportReport, String?)
         do {
@@ -148,30 +161,42 @@ public final class BackupModel {
         }
         let isConfirmed = await withCheckedContinuation { continuation in
             importAnswer = continuation
-            importQuestion = Self.text(trial)
+            importQuestion = ImportQuestion(text: Self.text(trial, replaces: replaces), replaces: replaces)
         }
         guard isConfirmed else { return }
-        importOutcome = localized("Imported.") + " " + Self.text(try await send(passphrase, isTrial: false))
+        importOutcome =
+            localized("Imported.") + " " + Self.text(try await send(passphrase, isTrial: false), replaces: replaces)
     }
 
-    private static func text(_ report: ImportReport) -> String {
+    private static func text(_ report: ImportReport, replaces: Bool) -> String {
         var sentences: [String] = []
-        if !report.appsAdded.isEmpty {
-            let apps = report.appsAdded.joined(separator: ", ")
-            sentences.append(localized("Apps to lock: \(apps)."))
+        func list(_ apps: [String], _ sentence: (String) -> String) {
+            if !apps.isEmpty { sentences.append(sentence(apps.joined(separator: ", "))) }
         }
-        if !report.appsChanged.isEmpty {
-            let apps = report.appsChanged.joined(separator: ", ")
-            sentences.append(localized("Apps with changed rules: \(apps)."))
+        list(report.appsAdded) { apps in localized("Apps to lock: \(apps).") }
+        list(report.appsChanged) { apps in localized("Apps with changed rules: \(apps).") }
+        list(report.appsRemoved) { apps in localized("Apps that are no longer locked: \(apps).") }
+        if report.recordsRemoved > 0 {
+            sentences.append(
+                localized("Notes, files, moments and photos that are removed here: \(report.recordsRemoved)."))
         }
         if report.recordsAdded > 0 {
-            sentences.append(localized("Notes, files and photos that are missing here: \(report.recordsAdded)."))
+            sentences.append(
+                replaces
+                    ? localized(
+                        "Notes, files, moments and photos that are added or overwritten: \(report.recordsAdded).")
+                    : localized("Notes, files and photos that are missing here: \(report.recordsAdded)."))
         }
         if report.recordsInConflict > 0 {
             sentences.append(
                 localized("Notes that differ, of which both versions are kept: \(report.recordsInConflict)."))
         }
-        if sentences.isEmpty { sentences.append(localized("Everything in it is on this computer already.")) }
+        // The report counts neither.
+        if replaces {
+            sentences.append(localized("Settings and categories become those of the backup."))
+        } else if sentences.isEmpty {
+            sentences.append(localized("Everything in it is on this computer already."))
+        }
         return (sentences + report.notes.map { localized(written: $0) }).joined(separator: "\n")
     }
 

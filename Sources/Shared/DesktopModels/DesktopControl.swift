@@ -56,9 +56,9 @@ public func sentence(_ error: any Error) -> String {
     switch error {
     case let error as ControlError: localized(written: error.message)
     case let error as DaemonUnreachable: localized(written: error.sentence)
-    default: "\(error)"
+    default: localized(written: "\(error)")
     }
 }
 
-/// The first of the sentences that the daemon says about a change, in the person's language.
+/// The first of the daemon's sentences about a change, in the person's language.
 func localizedNote(_ notes: [String]) -> String? { notes.first.map { localized(written: $0) } }

@@ -112,7 +112,7 @@ public final class NotesModel {
         saved = (title, body)
         current = reply.note
         saveState = localized(self.title == title && self.body == body ? "Saved" : "Not saved yet")
-        if let conflict = reply.conflict { context.announce(conflict) }
+        if let conflict = reply.conflict { context.announce(localized(written: conflict)) }
         await load()
     }
 
@@ -152,6 +152,6 @@ public final class NotesModel {
 
     static func firstLine(_ body: String) -> String {
         let line = body.split(whereSeparator: \.isNewline).first.map { String($0.prefix(60)) } ?? ""
-        return line.isEmpty ? localized("Untitled") : line
+        return line.isEmpty ? "Untitled" : line
     }
 }

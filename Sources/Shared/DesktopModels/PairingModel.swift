@@ -58,7 +58,8 @@ public final class PairingModel {
             state = .idle
             if let report, let problem = report.problem {
                 guard let working = report.address else {
-                    state = .unreachable(problem: problem, ways: report.ways)
+                    state = .unreachable(
+                        problem: localized(written: problem), ways: report.ways.map { localized(written: $0) })
                     return
                 }
                 address = working

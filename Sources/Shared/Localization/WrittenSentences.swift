@@ -13,6 +13,8 @@ struct WrittenSentences: Sendable {
     private let patterns: [Pattern]
     /// How many sentences a message has at most.
     private let mostSentences: Int
+    /// In bytes. A hub or a device may send any text; the daemon's own sentences are shorter.
+    private static let longest = 2_000
 
     /// - Parameter messages: with `{0}`, `{1}`… for the values, in this order.
     init(_ messages: [String]) {
@@ -65,21 +67,20 @@ struct WrittenSentences: Sendable {
     /// The text with each of its sentences translated, as far as they are known.
     ///
     /// - Parameter translation: of a message; nil where there is none.
-    func localized(_ text: String, by translation: (String) -> String?) -> String {
-        var rest = text.split(separator: ". ", omittingEmptySubsequences: false).map { "\($0)." }
+    func localized(_ text: String, by translation: @escaping (String) -> String?) -> String {
+        guard !patterns.isEmpty, text.utf8.count <= Self.longest else { return text }
+        let pieces = text.split(separator: ". ", omittingEmptySubsequences: false)
         // The last one has its own end.
-        if let last = rest.popLast() { rest.append(String(last.dropLast())) }
-        var localized: [String] = []
-        while !rest.isEmpty {
+        let sentences = pieces.dropLast().map { "\($0)." } + pieces.suffix(1).map(String.init)
+        var (localized, start) = ([String](), 0)
+        while start < sentences.count {
             // A message may have several sentences itself.
-            var (count, text): (Int, String?) = (min(rest.count, max(mostSentences, 1)), nil)
-            while true {
-                text = localizedWhole(rest.prefix(count).joined(separator: " "), by: translation)
-                guard text == nil, count > 1 else { break }
-                count -= 1
-            }
-            localized.append(text ?? rest[0])
-            rest.removeFirst(count)
+            let ends = (start + 1...min(sentences.count, start + mostSentences)).reversed()
+            let message = ends.lazy.compactMap { end in
+                localizedWhole(sentences[start..<end].joined(separator: " "), by: translation).map { (end, $0) }
+            }.first
+            localized.append(message?.1 ?? sentences[start])
+            start = message?.0 ?? start + 1
         }
         return localized.joined(separator: " ")
     }

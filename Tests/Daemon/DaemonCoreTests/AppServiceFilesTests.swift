@@ -64,7 +64,7 @@ import Testing
         world.gate.report(.unguarded(app: firefox, count: 1))
         world.gate.report(.marksMissing(app: firefox, count: 1))
         await eventually { await world.control.statusReader.status(of: alice).unguardedApps == ["firefox"] }
-        let sentence = "Firefox can start without a prompt: 1 of its files or directories could not be guarded."
+        let sentence = "Firefox can start without a prompt: one of its files or directories could not be guarded."
         #expect(await world.control.statusReader.status(of: alice).degraded.contains(sentence))
         #expect(await world.control.statusReader.sessionState(of: alice.user).protection == .degraded)
         await eventually { try await world.events(.marksMissing).map(\.sentence) == [sentence] }

@@ -54,7 +54,7 @@ import Testing
         for _ in 0..<20 { _ = try await companion.command(.lockAll, to: computer) }
         let reply = try await companion.command(.unlockApp(app: "firefox", grant: minutes), to: computer)
         let lines = try await connected.world.events(.remoteCommand)
-        #expect(lines.contains { $0.sentence == "Anna's phone asked: \(reply.sentence)" })
+        #expect(lines.contains { $0.sentence == "By a command of Anna's phone: \(reply.sentence)" })
     }
 
     @Test(arguments: [RemoteAction.lockAll, .lockVault])
@@ -88,7 +88,7 @@ import Testing
             #expect(lines.count == before + 1, "\(action)")
             let line = try #require(lines.first { $0.sentence.hasSuffix(reply.sentence) }, "\(action)")
             let name = line.sentence.prefix { $0 != ":" }
-            #expect(["Anna's phone asked", "the phone asked"].contains(name), "\(line.sentence)")
+            #expect(["By a command of Anna's phone", "By a command of the phone"].contains(name), "\(line.sentence)")
         }
     }
 

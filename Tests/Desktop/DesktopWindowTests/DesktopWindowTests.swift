@@ -256,13 +256,24 @@ import Testing
         try await session.awaitWords("Exported 0 apps and 1 sealed item.")
         try await session.client.call(\.removeNote, parameter: note.id)
         try await session.press("Import…")
-        try await session.chooseInFileChooser(path, accepting: "alt+i")
+        try await session.chooseInFileChooser(path, accepting: "alt+o")
         try await session.enterPasscode()
         try await session.awaitWords("Notes, files and photos that are missing here: 1.")
         try await session.photograph("import")
         try await session.press("Import")
         try await session.awaitWords("Imported.")
         #expect(try await session.client.call(\.listNotes).notes.map(\.title) == ["Bank"])
+
+        _ = try await session.client.call(\.addNote, body: NoteRequest(title: "Later", body: ""))
+        try await session.press("Replace…")
+        try await session.chooseInFileChooser(path, accepting: "alt+o")
+        try await session.enterPasscode()
+        try await session.awaitWords("Notes, files, moments and photos that are removed here: 1.")
+        try await session.photograph("replace")
+        try await session.press("Replace")
+        try await session.awaiting("the later note is gone") {
+            try await session.client.call(\.listNotes).notes.map(\.title) == ["Bank"]
+        }
     }
 
     @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {

@@ -1,4 +1,6 @@
+import ControlAPI
 import Foundation
+import LocalControl
 import SystemTestSupport
 import TestSupport
 import Testing
@@ -65,13 +67,40 @@ import Testing
 
     /// Another program of the user could start the window so, with a catalogue that misleads the reader.
     @Test func aPathAsLanguageOpensNoCatalogue() async throws {
-        let session = try await WindowSession(settings: ["LANGUAGE": "../../../../../../../../tmp/applocker-language"])
-        let folder = URL(fileURLWithPath: "/tmp/applocker-language/LC_MESSAGES")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
+        let folder = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: folder.path("LC_MESSAGES"), withIntermediateDirectories: true)
+        let built = BuiltProducts.directory.appending(path: "locale")
         try FileManager.default.copyItem(
-            at: BuiltProducts.directory.appending(path: "locale/de/LC_MESSAGES/applocker.mo"),
-            to: folder.appending(path: "applocker.mo"))
+            at: built.appending(path: "de/LC_MESSAGES/applocker.mo"),
+            to: URL(fileURLWithPath: folder.path("LC_MESSAGES/applocker.mo")))
+        let up = String(repeating: "../", count: built.pathComponents.count)
+        let session = try await WindowSession(settings: ["LANGUAGE": up + folder.path.dropFirst()])
         try await session.startWindow(shows: "Menu")
+    }
+
+    /// The daemon's sentences, as a person would read them first: what it logs and what it refuses.
+    @Test(.requires(.root, .program("gnome-calculator"))) func whatTheDaemonWritesIsGerman() async throws {
+        let session = try await WindowSession(settings: ["LANGUAGE": "de"])
+        try await session.startWindow(shows: "Menü")
+        let owner = PasscodeRequest(passcode: WindowSession.passcode)
+        let token = try await session.client.call(\.openSession, body: owner).token
+        _ = try await session.client.call(
+            \.addApp, token: token, body: AddAppRequest(app: "org.gnome.Calculator"))
+        let shell = try ChildProcess(
+            "/bin/sh", ["-c", "gnome-calculator; echo ended with $?"], environment: session.environment)
+        try await session.awaiting("the launch is denied") { shell.output == "ended with 126\n" }
+        _ = try? await session.client.call(
+            \.unlock, body: UnlockRequest(all: true, grant: GrantRequest(.duration, seconds: 300), passcode: "wrong"))
+        try await session.press(keys: "alt+3")
+        let activity = try #require(german["Activity"])
+        try await session.awaitWords(activity)
+        try await session.photograph("german-log")
+        let log = try await session.client.call(\.log, query: LogQuery()).events.map(\.sentence)
+        #expect(log.count >= 4)
+        try await session.awaiting("no sentence of the log is English: \(log)") {
+            let shown = try await session.parts().map(\.name)
+            return log.allSatisfy { sentence in !shown.contains { $0.contains(sentence) } }
+        }
     }
 }

@@ -112,7 +112,7 @@ struct BackupImportTests {
         await answer(context.prompt)
         await eventually("the question is shown") { model.importQuestion != nil }
         #expect(
-            model.importQuestion
+            model.importQuestion?.text
                 == "Apps to lock: Firefox.\nNotes, files and photos that are missing here: 2.\nMail is not installed.")
         #expect(try imports().map(\.isTrial) == [true] && control.blob == source.bytes)
         model.answerImport(true)
@@ -121,6 +121,27 @@ struct BackupImportTests {
         #expect(try imports().allSatisfy { $0.mode == .merge && $0.passcode == FakeControl.passcode })
         #expect(model.importOutcome.hasPrefix("Imported. Apps to lock: Firefox."))
         #expect(try control.requests(.removeBlob).map(\.parameter) == [imports()[0].blob])
+    }
+
+    @Test func replacingNamesWhatIsRemovedBeforeItIs() async throws {
+        control.on(\.importBackup) { _ in
+            ImportReport(version: 2, created: "2026-01-31", appsRemoved: ["Chess"], recordsAdded: 2, recordsRemoved: 3)
+        }
+        async let done: Void = model.importBackup(from: source, replaces: true)
+        await answer(context.prompt)
+        await eventually("the question is shown") { model.importQuestion != nil }
+        #expect(
+            model.importQuestion
+                == ImportQuestion(
+                    text: """
+                        Apps that are no longer locked: Chess.
+                        Notes, files, moments and photos that are removed here: 3.
+                        Notes, files, moments and photos that are added or overwritten: 2.
+                        Settings and categories become those of the backup.
+                        """, replaces: true))
+        model.answerImport(true)
+        await done
+        #expect(try imports().map(\.mode) == [.replace, .replace] && imports().map(\.isTrial) == [true, false])
     }
 
     @Test func aRefusedImportChangesNothing() async throws {
@@ -149,7 +170,7 @@ struct BackupImportTests {
         #expect(context.prompt.refusal == "The passphrase does not open this backup.")
         await context.prompt.submit("earlier passcode")
         await eventually("the question is shown") { model.importQuestion != nil }
-        #expect(model.importQuestion == "Everything in it is on this computer already.")
+        #expect(model.importQuestion?.text == "Everything in it is on this computer already.")
         model.answerImport(true)
         await done
         #expect(try imports().last?.isTrial == false && imports().last?.passphrase == "earlier passcode")

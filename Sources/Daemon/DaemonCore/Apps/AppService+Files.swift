@@ -34,7 +34,10 @@ extension AppService {
         changes.mark()
         guard count > 0 else { return }
         await log.append(
-            .marksMissing, app: id, "\(count) files of \(id) could not be guarded; they may have been removed.")
+            .marksMissing, app: id,
+            count == 1
+                ? "A file of \(id) could not be guarded; it may have been removed."
+                : "\(count) files of \(id) could not be guarded; they may have been removed.")
     }
 
     var appsWithMissingMarks: [AppID] { missingMarks.keys.filter { unguarded[$0] == nil }.sorted() }
@@ -51,8 +54,9 @@ extension AppService {
 
     func unguardedSentence(_ id: AppID) -> String {
         let count = unguarded[id] ?? 0
-        return
-            "\(name(of: id)) can start without a prompt: \(count) of its files or directories could not be guarded."
+        return count == 1
+            ? "\(name(of: id)) can start without a prompt: one of its files or directories could not be guarded."
+            : "\(name(of: id)) can start without a prompt: \(count) of its files or directories could not be guarded."
     }
 
     /// Looks an app up again after its package was upgraded or removed. Its earlier files stay locked, so that

@@ -220,6 +220,7 @@ public actor AppService: Relockable {
         let sentence =
             switch state {
             case .held(0): "The gate holds launches in the kernel."
+            case .held(1): "The gate was restarted and denied a launch that had waited."
             case .held(let orphans): "The gate was restarted and denied \(orphans) launches that had waited."
             case .weak(let reason): "Weak mode: \(reason)"
             case .away: ""

@@ -75,7 +75,7 @@ actor RemoteService {
                     ?? ControlError(.failed, "The computer could not perform the command (\(error))."))
         }
         answer.clock = await household.clock
-        let sentence = "\(name) asked: \(answer.sentence)"
+        let sentence = "By a command of \(name): \(answer.sentence)"
         if answer.state == .done, command.action.opensOrChanges {
             // Appended, never only counted: many earlier commands must not hide this one.
             await log.append(.remoteCommand, sentence)

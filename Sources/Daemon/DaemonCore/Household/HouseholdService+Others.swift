@@ -44,8 +44,9 @@ extension HouseholdService {
             }
             await log.append(
                 .deviceRevoked,
-                "Another device revoked \(revoked.count) "
-                    + (revoked.count == 1 ? "device" : "devices") + "; this computer replaced its keys.")
+                revoked.count == 1
+                    ? "Another device revoked a device; this computer replaced its keys."
+                    : "Another device revoked \(revoked.count) devices; this computer replaced its keys.")
         }
         try await welcome(newEntries.filter { $0.kind == .admit }.map(\.device))
         try await concludeDepartures(

@@ -36,12 +36,22 @@ extension HouseholdService {
                 let who = request.device.map { _ in devices.compactMap { names[$0] } } ?? []
                 await log.append(
                     .changesRestored, user: user,
-                    "\(count) \(count == 1 ? "item" : "items") that "
-                        + (who.first ?? "devices that are no longer in the household") + " had changed or removed "
-                        + (count == 1 ? "was" : "were") + " restored.")
+                    Self.restored(count, by: who.first))
             }
             return report
         }
+    }
+
+    /// - Parameter name: of the device that had changed the items; nil: of several, or of one that left.
+    private static func restored(_ count: Int, by name: String?) -> String {
+        guard let name else {
+            return count == 1
+                ? "1 item that devices that are no longer in the household had changed or removed was restored."
+                : "\(count) items that devices that are no longer in the household had changed or removed were restored."
+        }
+        return count == 1
+            ? "1 item that \(name) had changed or removed was restored."
+            : "\(count) items that \(name) had changed or removed were restored."
     }
 
     private func restore(

@@ -82,7 +82,9 @@ public actor IntruderService {
                     contentKey: Data()))
             await log.append(
                 .intruderPhotographed, app: app, user: user, photo: record,
-                "A photo was taken after \(failures) wrong passcodes.")
+                failures == 1
+                    ? "A photo was taken after a wrong passcode."
+                    : "A photo was taken after \(failures) wrong passcodes.")
         } catch {
             await log.append(.intruderMissed, app: app, user: user, "No photo could be taken: \(error)")
         }
