@@ -84,10 +84,12 @@ extension CatalogError {
     }
 
     static func notFound(_ reference: String, alike: [AppID]) -> CatalogError {
-        let hint = alike.isEmpty ? "" : " Did you mean \(list(alike))?"
-        return CatalogError(
-            code: .notFound, sentence: "There is no app \(quoted(reference)) on this machine.\(hint)", candidates: alike
-        )
+        CatalogError(
+            code: .notFound,
+            sentence: alike.isEmpty
+                ? "There is no app \(quoted(reference)) on this machine."
+                : "There is no app \(quoted(reference)) on this machine. Did you mean \(list(alike))?",
+            candidates: alike)
     }
 
     static func ambiguous(_ name: String, _ ids: [AppID]) -> CatalogError {
