@@ -231,6 +231,8 @@ def test_a_swipe_and_the_arrow_keys_show_the_neighbours(phone):
 def test_back_from_a_photo_stays_at_the_moment_to_which_arrow_keys_led(phone):
     _, moment = kept(phone, [birthday([300, 300]), birthday([400, 300])])
     page = opened(phone, "moments")
+    # The sheet has closed before the moments are open.
+    page.locator(f"a[href='#/moments/{moment}']").first.wait_for()
     page.evaluate("(moment) => { location.hash = `#/moments/${moment}`; }", moment)
     zoom = page.get_by_role("button", name="Zoom photo")
     zoom.click()

@@ -45,7 +45,8 @@ export function closeContent(companion) {
 export function lockedContent(context, title, what, icon) {
     const open = async () => {
         const session = context.companion.unlockedSession;
-        const isOpen = await context.confirmUnlock({
+        // The page before may just have been answered.
+        const isOpen = answers.get(session) || await context.confirmUnlock({
             title: `Open your ${what}`,
             text: `${what[0].toUpperCase()}${what.slice(1)} require the PIN again after each lock.`, action: "Open",
         });
