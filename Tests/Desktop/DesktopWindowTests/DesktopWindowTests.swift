@@ -255,22 +255,20 @@ import Testing
         try await session.enterPasscode(verb: "Export")
         try await session.awaitWords("Exported 0 apps and 1 sealed item.")
         try await session.client.call(\.removeNote, parameter: note.id)
-        try await session.press("Import…")
-        try await session.chooseInFileChooser(path, accepting: "alt+o")
-        try await session.enterPasscode()
-        try await session.awaitWords("Notes, files and photos that are missing here: 1.")
-        try await session.photograph("import")
-        try await session.press("Import")
+        func takeIn(_ verb: String, shows words: String) async throws {
+            try await session.press("\(verb)…")
+            try await session.chooseInFileChooser(path, accepting: "alt+o")
+            try await session.enterPasscode()
+            try await session.awaitWords(words)
+            try await session.photograph(verb.lowercased())
+            try await session.press(verb)
+        }
+        try await takeIn("Import", shows: "Notes, files and photos that are missing here: 1.")
         try await session.awaitWords("Imported.")
         #expect(try await session.client.call(\.listNotes).notes.map(\.title) == ["Bank"])
 
         _ = try await session.client.call(\.addNote, body: NoteRequest(title: "Later", body: ""))
-        try await session.press("Replace…")
-        try await session.chooseInFileChooser(path, accepting: "alt+o")
-        try await session.enterPasscode()
-        try await session.awaitWords("Notes, files, moments and photos that are removed here: 1.")
-        try await session.photograph("replace")
-        try await session.press("Replace")
+        try await takeIn("Replace", shows: "Notes, files, moments and photos that are removed here: 1.")
         try await session.awaiting("the later note is gone") {
             try await session.client.call(\.listNotes).notes.map(\.title) == ["Bank"]
         }
