@@ -51,7 +51,10 @@ public final class DevicesModel {
                 ? DeviceList(devices: []) : try await context.control.call(\.listDevices, token: token)
             let items = list.devices.map(item)
             if items != devices { devices = items }
-            alertNotice = list.unconfirmedAlert.map { Self.advice(onUnconfirmedAlertAt: context.time.text($0)) } ?? ""
+            let advice = list.unconfirmedAlert.map {
+                DeviceList.advice(onUnconfirmedAlertAt: context.time.text($0))
+            }
+            alertNotice = localized(written: advice ?? "")
             problem = ""
         } catch is CancellationError {
         } catch {
@@ -114,15 +117,6 @@ public final class DevicesModel {
         }
         if status.isStarting == true { return localized("The hub of this computer is starting.") }
         return (status.problem ?? status.joining).map { localized(written: $0) } ?? localized("There is no hub yet.")
-    }
-
-    /// `DeviceList.advice`, translated.
-    private static func advice(onUnconfirmedAlertAt time: String) -> String {
-        localized(
-            """
-            No phone has confirmed the alert of \(time). On the phone, open Settings, Notifications, and send a test \
-            notification.
-            """)
     }
 
     private func item(_ device: DeviceReport) -> DeviceItem {

@@ -21,7 +21,7 @@ public struct PasscodeStrength: Equatable, Sendable {
             (fraction, sentence, isAccepted) = (0, localized("It contains a character that can't be typed."), false)
         case .weak(let reason):
             (fraction, isAccepted) = (0.25, true)
-            sentence = localized("Easy to guess.") + " " + PasscodeRules.localizedReason(reason)
+            sentence = localized("Easy to guess.") + " " + localized(written: reason)
         case .fine where length < 8:
             (fraction, sentence, isAccepted) = (0.5, localized("Good against a person at the keyboard."), true)
         case .fine where length < 12: (fraction, sentence, isAccepted) = (0.75, localized("Strong."), true)

@@ -94,7 +94,7 @@ public struct ScheduleDraft: Equatable, Sendable {
 
     public static let templates = Schedule.templates.map { template in
         Template(
-            title: template.localizedSummary,
+            title: localized(written: template.summary),
             draft: ScheduleDraft(
                 kind: template.schedule.mode == .blockInside ? .block : .allow, template.schedule.windows))
     }
