@@ -11,17 +11,15 @@ public protocol Catalogue: Sendable {
 
 /// The catalogue of this process. Without one, every message is in English.
 public enum InstalledCatalogue {
-    private static let installed = Mutex<(any Catalogue, WrittenSentences)?>(nil)
+    private static let installed = Mutex<(any Catalogue)?>(nil)
 
-    static var current: (any Catalogue)? { installed.withLock { $0?.0 } }
+    static var current: (any Catalogue)? { installed.withLock { $0 } }
 
-    static var sentences: WrittenSentences? { installed.withLock { $0?.1 } }
+    /// Read from the installed catalogue with the first sentence to translate, which many a prompt never has.
+    /// `Scripts/translations` adds the list to each catalogue.
+    static let sentences = WrittenSentences(
+        list: current?.translation("sentences of other programs", context: "list"))
 
     /// To be called as the program starts, before the first message.
-    public static func install(_ catalogue: any Catalogue) {
-        // `Scripts/translations` adds this entry to each catalogue.
-        let list = catalogue.translation("sentences of other programs", context: "list")
-        let sentences = WrittenSentences(list: list)
-        installed.withLock { $0 = (catalogue, sentences) }
-    }
+    public static func install(_ catalogue: any Catalogue) { installed.withLock { $0 = catalogue } }
 }

@@ -4,9 +4,17 @@
 /// A catalogue lists the messages that these sentences can be. One that fits none of them stays in English.
 struct WrittenSentences: Sendable {
     private struct Pattern: Sendable {
-        var message: String
+        let message: String
         /// What stands before, between and behind the values.
-        var pieces: [String]
+        let pieces: [String]
+        /// In bytes, of all pieces.
+        let fixed: Int
+
+        init(_ message: String) {
+            self.message = message
+            pieces = WrittenSentences.pieces(message)
+            fixed = pieces.reduce(0) { $0 + $1.utf8.count }
+        }
     }
 
     /// Those with the most fixed words first: they fit the fewest sentences.
@@ -19,11 +27,7 @@ struct WrittenSentences: Sendable {
     /// - Parameter messages: with `{0}`, `{1}`… for the values, in this order.
     init(_ messages: [String]) {
         mostSentences = messages.map { $0.split(separator: ". ").count }.max() ?? 0
-        patterns = messages.map { message in
-            Pattern(message: message, pieces: Self.pieces(message))
-        }.sorted { left, right in
-            left.pieces.reduce(0) { $0 + $1.utf8.count } > right.pieces.reduce(0) { $0 + $1.utf8.count }
-        }
+        patterns = messages.map(Pattern.init).sorted { $0.fixed > $1.fixed }
     }
 
     /// - Parameter list: of messages, one a line; nil: the catalogue has none.
@@ -38,10 +42,10 @@ struct WrittenSentences: Sendable {
         return pieces + [String(rest)]
     }
 
-    /// - Returns: the message that the text is, and its values; nil if it is none of them.
-    func message(_ text: some StringProtocol) -> (id: String, values: [String])? {
+    /// - Returns: the message that fits the text, and its values; nil if none fits.
+    func message(_ text: String) -> (id: String, values: [String])? {
         for pattern in patterns {
-            if let values = Self.values(pattern.pieces, in: Substring(text)) { return (pattern.message, values) }
+            if let values = Self.values(pattern.pieces, in: text[...]) { return (pattern.message, values) }
         }
         return nil
     }
@@ -66,23 +70,30 @@ struct WrittenSentences: Sendable {
 
     /// The text with each of its sentences translated, as far as they are known.
     ///
-    /// - Parameter translation: of a message; nil where there is none.
-    func localized(_ text: String, by translation: @escaping (String) -> String?) -> String {
+    /// - Parameter translation: of a message; nil if there is no translation.
+    func localized(_ text: String, by translation: (String) -> String?) -> String {
         guard !patterns.isEmpty, text.utf8.count <= Self.longest else { return text }
         let pieces = text.split(separator: ". ", omittingEmptySubsequences: false)
         // The last one has its own end.
         let sentences = pieces.dropLast().map { "\($0)." } + pieces.suffix(1).map(String.init)
-        var (localized, start) = ([String](), 0)
-        while start < sentences.count {
-            // A message may have several sentences itself.
-            let ends = (start + 1...min(sentences.count, start + mostSentences)).reversed()
-            let message = ends.lazy.compactMap { end in
-                localizedWhole(sentences[start..<end].joined(separator: " "), by: translation).map { (end, $0) }
-            }.first
-            localized.append(message?.1 ?? sentences[start])
-            start = message?.0 ?? start + 1
+        var (localized, rest) = ([String](), sentences[...])
+        while let next = rest.first {
+            let (text, count) = localizedStart(of: rest, by: translation) ?? (next, 1)
+            localized.append(text)
+            rest = rest.dropFirst(count)
         }
         return localized.joined(separator: " ")
+    }
+
+    /// The translation of the longest message with which the sentences begin, and how many sentences it has.
+    private func localizedStart(
+        of sentences: ArraySlice<String>, by translation: (String) -> String?
+    ) -> (text: String, count: Int)? {
+        for count in (1...min(sentences.count, mostSentences)).reversed() {
+            let text = sentences.prefix(count).joined(separator: " ")
+            if let localized = localizedWhole(text, by: translation) { return (localized, count) }
+        }
+        return nil
     }
 
     private func localizedWhole(_ text: String, by translation: (String) -> String?) -> String? {
@@ -95,6 +106,6 @@ struct WrittenSentences: Sendable {
 
 /// A sentence that another program wrote in English, in the person's language; as it is where no catalogue has it.
 public func localized(written text: String) -> String {
-    guard let catalogue = InstalledCatalogue.current, let sentences = InstalledCatalogue.sentences else { return text }
-    return sentences.localized(text) { catalogue.translation($0, context: nil) }
+    guard let catalogue = InstalledCatalogue.current else { return text }
+    return InstalledCatalogue.sentences.localized(text) { catalogue.translation($0, context: nil) }
 }
