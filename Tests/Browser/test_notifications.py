@@ -179,6 +179,8 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
         "photographed": True,
         "changed": True,
         "vault": True,
+        "moment": True,
+        "remark": True,
     }
     for _ in range(3):
         shown = phone.push(phone.event("blocked", appName="Secret"), "AppLocker is up to date")

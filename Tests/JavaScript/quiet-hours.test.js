@@ -1,5 +1,6 @@
 // When a notification makes no sound, and what it says of the owner's changes.
-import { isSilentNow, noticeOf, usualQuietHours } from "/workers/notification-text.js";
+import { isSilentNow, usualQuietHours } from "/workers/notification-text.js";
+import { noticeOf } from "/workers/service/notice-text.js";
 import { equal } from "./harness.js";
 
 const at = (/** @type {string} */ time) => new Date(`2027-01-15T${time}:00`);

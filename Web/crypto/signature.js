@@ -39,15 +39,18 @@ export const verify = (key, signature, message, purpose) => isSignature(key, sig
 export const deviceID = async (point) => hex((await sha256(point)).slice(0, 16));
 
 /**
+ * What stands for the content of a record in its signature: SHA-256, or nothing for a tombstone.
+ * @param {Uint8Array | null} sealed
+ */
+export const contentDigest = async (sealed) => (sealed ? sha256(sealed) : new Uint8Array());
+
+/**
  * What an author signs of a record.
  * @param {RecordName} name
- * @param {{ epoch: number, author: string, blobs: string[], sealed: Uint8Array | null }} rest
+ * @param {{ epoch: number, author: string, blobs: string[], digest: Uint8Array }} rest
  */
-async function recordMessage(name, { epoch, author, blobs, sealed }) {
-    return fields(
-        ...nameFields(name), u32(epoch), unhex(author), concat(...blobs.map(unhex)),
-        sealed ? await sha256(sealed) : new Uint8Array());
-}
+const recordMessage = (name, { epoch, author, blobs, digest }) =>
+    fields(...nameFields(name), u32(epoch), unhex(author), concat(...blobs.map(unhex)), digest);
 
 /**
  * @param {CryptoKey} key
@@ -56,7 +59,7 @@ async function recordMessage(name, { epoch, author, blobs, sealed }) {
  * @returns {Promise<HubRecord>}
  */
 export async function signRecord(key, name, { epoch, author, blobs = [], sealed, replaces }) {
-    const message = await recordMessage(name, { epoch, author, blobs, sealed });
+    const message = recordMessage(name, { epoch, author, blobs, digest: await contentDigest(sealed) });
     return {
         collection: name.collection, id: name.id, vault: name.vault, revision: Number(name.revision), epoch, author,
         ...(sealed ? { sealed: base64(sealed) } : {}), blobs, signature: base64(await sign(key, message, "record")),
@@ -67,11 +70,11 @@ export async function signRecord(key, name, { epoch, author, blobs = [], sealed,
 /**
  * @param {CryptoKey} authorKey
  * @param {RecordName} name
- * @param {{ epoch: number, author: string, blobs: string[], sealed: Uint8Array | null }} rest
+ * @param {{ epoch: number, author: string, blobs: string[], digest: Uint8Array }} rest
  * @param {Uint8Array} signature
  */
-export const verifyRecord = async (authorKey, name, rest, signature) =>
-    verify(authorKey, signature, await recordMessage(name, rest), "record");
+export const verifyRecord = (authorKey, name, rest, signature) =>
+    verify(authorKey, signature, recordMessage(name, rest), "record");
 
 /**
  * Null for a tombstone.

@@ -1,7 +1,7 @@
 // What devices check of each record before they open it. docs/formats.md, "Signed record".
 import { unbase64 } from "../crypto/bytes.js";
 import { administers } from "../crypto/roster.js";
-import { sealedBytes, verifyRecord } from "../crypto/signature.js";
+import { contentDigest, sealedBytes, verifyRecord } from "../crypto/signature.js";
 import { mayWriteRemark } from "./remark-author.js";
 
 /** @typedef {import("../crypto/roster.js").Member} Member */
@@ -51,6 +51,29 @@ function mayWrite(author, { collection, id, revision }) {
 }
 
 /**
+ * The member that signed a record. Throws RecordRefusal `malformed`, `unknownAuthor`, `wrongSignature`.
+ * @param {{ member: (id: string) => Member | undefined }} roster
+ * @param {Omit<HubRecord, "sealed">} record of the right shape
+ * @param {() => Promise<Uint8Array>} digest of its content; what it throws is `malformed`
+ */
+export async function signerOf(roster, record, digest) {
+    const { epoch, blobs } = record;
+    if (record.revision < 1 || epoch < 1 || blobs.length > maximumBlobs) throw new RecordRefusal("malformed");
+    const author = roster.member(record.author);
+    if (!author) throw new RecordRefusal("unknownAuthor");
+    let signed;
+    let signature;
+    try {
+        signed = { epoch, author: author.id, blobs, digest: await digest() };
+        signature = unbase64(record.signature);
+    } catch {
+        throw new RecordRefusal("malformed");
+    }
+    if (!(await verifyRecord(author.verifyKey, record, signed, signature))) throw new RecordRefusal("wrongSignature");
+    return author;
+}
+
+/**
  * Throws RecordRefusal.
  * @param {{ household: string, member: (id: string) => Member | undefined }} roster
  * @param {HubRecord} record of the right shape
@@ -59,21 +82,9 @@ function mayWrite(author, { collection, id, revision }) {
  */
 export async function checkRecord(roster, record, known) {
     const { collection, id, vault, revision, epoch, blobs } = record;
-    if (revision < 1 || epoch < 1 || blobs.length > maximumBlobs) throw new RecordRefusal("malformed");
-    const author = roster.member(record.author);
-    if (!author) throw new RecordRefusal("unknownAuthor");
+    const author = await signerOf(roster, record, () => contentDigest(sealedBytes(record)));
     const name = { vault, collection, id, revision };
-    let sealed;
-    let signature;
-    try {
-        sealed = sealedBytes(record);
-        signature = unbase64(record.signature);
-    } catch {
-        throw new RecordRefusal("malformed");
-    }
-    if (!(await verifyRecord(author.verifyKey, name, { epoch, author: author.id, blobs, sealed }, signature))) {
-        throw new RecordRefusal("wrongSignature");
-    }
+    const sealed = sealedBytes(record);
     if (ofHousehold.has(collection) !== (vault === roster.household)) throw new RecordRefusal("wrongVault");
     if (!mayWrite(author, name) || (blobs.length > 0 && ofHousehold.has(collection))) {
         throw new RecordRefusal("wrongWriter");

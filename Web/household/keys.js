@@ -57,7 +57,7 @@ export async function openHousehold(statusKeys, record, kind) {
 
 /**
  * Opens a household's record that was checked when it was ingested; null if it no longer opens.
- * @param {DeviceSession} device
+ * @param {Pick<DeviceSession, "roster" | "statusKeys">} device
  * @param {HubRecord} record as it is stored
  * @template {keyof RecordBodies} Kind
  * @param {Kind} kind

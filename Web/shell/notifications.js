@@ -8,6 +8,14 @@ export function followNotifications(companion) {
         if (!document.hidden && companion.state === "unlocked") seen().catch(() => {});
     };
     companion.addEventListener("state", look);
+    /** @type {object | null} */
+    let session = null;
+    companion.addEventListener("state", () => {
+        const now = companion.state === "unlocked" ? companion.unlockedSession : null;
+        // Shared vaults can be asked for pushes only while they are open.
+        if (now && now !== session) renew();
+        session = now;
+    });
     document.addEventListener("visibilitychange", look);
     let isRenewing = false;
     let isWantedAgain = false;

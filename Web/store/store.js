@@ -44,6 +44,7 @@ import { StoreError, storeError } from "./errors.js";
  * @property {string[]} [withoutPieces] blobs whose bytes are not needed here any more
  * @property {Record<string, unknown>} [facts]
  * @property {StatusKey[]} [keys]
+ * @property {boolean} [withoutKeys] removes the stored ones first
  */
 
 const everything = ["facts", "records", "outbox", "deferred", "keys", "staged", "pieces"];
@@ -199,6 +200,7 @@ export class CompanionStore {
             for (const record of change.deferred ?? []) deferred.add(record);
             for (const number of change.undeferred ?? []) deferred.delete(number);
             for (const line of change.waiting ?? []) outbox.put(line);
+            if (change.withoutKeys) keys.clear();
             for (const key of change.keys ?? []) keys.put(key);
             for (const [name, value] of Object.entries(change.facts ?? {})) facts.put(value, name);
             for (const photo of change.staged ?? []) staged.put(photo);

@@ -13,7 +13,6 @@ import { storedCount } from "../store/store.js";
 const conflicts = () => import("./conflicts.js");
 
 const maximumRetries = 3;
-const secondsOfPush = 86_400;
 
 /**
  * Sends everything that can be sent. Throws HubError, HubUnreachable: then it is retried later.
@@ -139,16 +138,8 @@ async function acknowledge(device, line, sequence, seen) {
         });
     }));
     device.changed([key]);
-    if (line.isPushed) await pushToOthers(device, row.record);
-}
-
-/**
- * Sent once: devices that are not reached see it when they are opened.
- * @param {DeviceSession} device
- * @param {HubRecord} record
- */
-async function pushToOthers(device, record) {
-    await device.hub.push({ content: record, urgency: "high", ttl: secondsOfPush })
+    if (!line.isPushed) return;
+    await import("./push-record.js").then(({ pushRecord }) => pushRecord(device, row.record))
         .catch((error) => console.warn(error));
 }
 

@@ -1,16 +1,25 @@
-// A push message is the signed record as JSON, as the hub has it, opened with the keys that are available while locked.
+// A push message is the signed record as JSON, as the hub has it, opened with the keys that are available while locked;
+// of a shared vault, the record without its content.
 import { recordKey } from "../formats/record-key.js";
 import { textOf } from "../crypto/bytes.js";
+import { Roster } from "../crypto/roster.js";
 import { isRecord } from "../hub/events.js";
 import { openHousehold, openStored } from "../household/keys.js";
+import { ownerTag } from "../household/shared-keys.js";
 import { checkRecord } from "../formats/record-check.js";
+import { authorOfNotice, noticeCollections } from "../formats/record-notice.js";
+import { shownName } from "../formats/remark-format.js";
+import { noticeDatabases } from "../household/vault-notices.js";
+import { CompanionStore } from "../store/store.js";
 
 /** @typedef {import("../formats/record-bodies.js").RecordBodies} RecordBodies */
 /**
- * Of "audit", which can't be opened while locked: the device that wrote it and, if it can be read, its name.
+ * Of "audit", which can't be opened while locked: the device that wrote it and, if it can be read, its name. Of a
+ * shared vault the same; `isOwn`: by another device of this person. `vault`: its household.
  * @typedef {{ collection: "events", id: string, body: RecordBodies["events"] }
  *   | { collection: "requests", id: string, body: RecordBodies["requests"] }
- *   | { collection: "audit", id: string, body: Partial<RecordBodies["devices"]> }} OpenedPush
+ *   | { collection: "audit", id: string, body: Partial<RecordBodies["devices"]> }
+ *   | { collection: "moments" | "remarks", vault: string, name: string | undefined, isOwn: boolean }} OpenedPush
  */
 
 /**
@@ -23,7 +32,9 @@ import { checkRecord } from "../formats/record-check.js";
 export async function openPush(device, message) {
     const record = JSON.parse(textOf(message));
     if (!isRecord(record)) throw new SyntaxError("The push message is not a valid record.");
-    const checked = await checkRecord(device.roster, { ...record, blobs: record.blobs ?? [] }, 0);
+    record.blobs ??= [];
+    if ("digest" in record) return openNotice(device, record);
+    const checked = await checkRecord(device.roster, record, 0);
     if (record.collection === "audit") {
         const row = await device.store.record(recordKey("devices", record.author));
         return {
@@ -34,4 +45,52 @@ export async function openPush(device, message) {
     const collection = /** @type {"events" | "requests"} */ (record.collection);
     const body = await openHousehold(device.statusKeys, checked, collection);
     return /** @type {OpenedPush} */ ({ collection, id: record.id, body });
+}
+
+/**
+ * Reads the database of the shared vault, which is known while locked if its notifications are on.
+ * @param {DeviceSession} main
+ * @param {HubRecord & { digest?: unknown }} notice
+ * @returns {Promise<OpenedPush>}
+ */
+async function openNotice(main, { digest, ...notice }) {
+    const collection = noticeCollections.find((one) => one === notice.collection);
+    const databases = await noticeDatabases(main);
+    const database = Object.hasOwn(databases, notice.vault) && databases[notice.vault];
+    if (!collection || typeof digest !== "string" || !database
+        || !(await CompanionStore.names(database)).includes(database)) {
+        throw new SyntaxError("The push message is of no vault that may notify.");
+    }
+    const store = await CompanionStore.open(() => {}, database);
+    try {
+        const roster = await Roster.read(await store.fact("roster", /** @type {Uint8Array[]} */ ([])));
+        const { id: author } = await authorOfNotice(roster, { ...notice, digest });
+        const reports = await ownReports(store, roster);
+        const { name = "", owner } = reports.get(author) ?? {};
+        const tags = await Promise.all(main.roster.members.map(({ id }) => ownerTag(roster.household, author, id)));
+        // As beside a comment.
+        const isUsedTwice = [...reports.values()].filter((other) => other.name === name).length > 1;
+        return {
+            collection, vault: roster.household, isOwn: owner !== undefined && tags.includes(owner),
+            name: name === "" ? undefined : `${name}${isUsedTwice ? ` (${author.slice(0, 4)})` : ""}`,
+        };
+    } finally {
+        store.close();
+    }
+}
+
+/**
+ * What the members report of themselves: another member's record of a name counts for nothing.
+ * @param {CompanionStore} store
+ * @param {Roster} roster
+ * @returns {Promise<Map<string, { name: string, owner?: string }>>} by member
+ */
+async function ownReports(store, roster) {
+    const statusKeys = new Map((await store.statusKeys()).map(({ epoch, key }) => [epoch, key]));
+    const own = (await store.records("devices")).filter(({ record: { id, author } }) => id === author);
+    const reports = await Promise.all(own.map(async ({ record }) => {
+        const body = await openStored({ roster, statusKeys }, record, "devices");
+        return body ? [{ id: record.id, ...body, name: shownName(body.name) }] : [];
+    }));
+    return new Map(reports.flat().map((one) => [one.id, one]));
 }

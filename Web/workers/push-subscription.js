@@ -61,9 +61,10 @@ export const changingSubscription = (change) => navigator.locks.request("push-su
  * Subscribes again as `keepSubscription`, unless notifications were turned off meanwhile. Throws as it does.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration
+ * @param {import("../hub/client.js").HubClient[]} [vaults] as of `keepSubscription`
  */
-export const renewIfWanted = (device, registration) => changingSubscription(async () => {
-    if (await device.store.fact(factNames.wanted, false)) await keepSubscription(device, registration);
+export const renewIfWanted = (device, registration, vaults) => changingSubscription(async () => {
+    if (await device.store.fact(factNames.wanted, false)) await keepSubscription(device, registration, vaults);
 });
 
 /**
@@ -71,8 +72,9 @@ export const renewIfWanted = (device, registration) => changingSubscription(asyn
  * under another key. Throws CompanionError `noPush`, HubError, HubUnreachable.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration
+ * @param {import("../hub/client.js").HubClient[]} vaults members of shared vaults at this hub, which push to it too
  */
-export async function keepSubscription(device, registration) {
+export async function keepSubscription(device, registration, vaults = []) {
     const { pushKey } = await device.hub.hub();
     const key = unbase64url(pushKey);
     if (!key) {
@@ -88,5 +90,8 @@ export async function keepSubscription(device, registration) {
     subscription ??= await soon(
         registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }),
         "The browser’s push service did not answer; try again when the network is better.");
-    await device.hub.setPush({ ...subscription.toJSON(), ...(await fallback(device)) });
+    const wantedSubscription = { ...subscription.toJSON(), ...(await fallback(device)) };
+    await device.hub.setPush(wantedSubscription);
+    // A vault that removed this device prevents nothing else.
+    for (const vault of vaults) await vault.setPush(wantedSubscription).catch((error) => console.warn(error));
 }

@@ -68,6 +68,16 @@ COUNT_SHOWN = """() => {
 }"""
 
 
+def deliver(session, worker, origin, registration, message):
+    """Delivers a message as the push service would; returns when the worker has shown its notification. Meanwhile
+    nothing asks for the notifications: Chromium then drops one that is still being drawn."""
+    before = worker.evaluate(f"() => {{ if (self.drawn === undefined) ({COUNT_SHOWN})(); return self.drawn; }}")
+    session.send(
+        "ServiceWorker.deliverPushMessage", {"origin": origin, "registrationId": registration, "data": message}
+    )
+    eventually(lambda: worker.evaluate("() => self.drawn") > before, "a notification is shown")
+
+
 class Notified:
     """A locked companion of a household created in the page, with its real service worker."""
 
@@ -122,14 +132,7 @@ class Notified:
 
     def deliver(self, message):
         """Delivers a message as the push service would; returns when the worker has shown its notification."""
-        before = self.worker.evaluate(
-            f"() => {{ if (self.drawn === undefined) ({COUNT_SHOWN})(); return self.drawn; }}"
-        )
-        self.session.send(
-            "ServiceWorker.deliverPushMessage",
-            {"origin": self.site.address, "registrationId": self.registration, "data": message},
-        )
-        eventually(lambda: self.worker.evaluate("() => self.drawn") > before, "a notification is shown")
+        deliver(self.session, self.worker, self.site.address, self.registration, message)
 
     def push(self, message, expected):
         """Returns the notifications after this message. `expected`: a title that must be among them."""

@@ -68,12 +68,13 @@ class Neighbours:
             shutil.copytree(computer.folder / "hub", folder / "hub")
 
     @contextlib.contextmanager
-    def hub(self):
+    def hub(self, *options):
         """Runs a hub with a copy of that data."""
         self.count += 1
         computer = Computer(self.programs, self.folder / str(self.count), self.port)
         shutil.copytree(self.folder / "hub", computer.folder / "hub")
         try:
+            computer.hub_options = list(options)
             computer.start_hub()
             yield computer
         finally:
@@ -95,8 +96,8 @@ def paired(browser, computer, name):
 class Person:
     """A browser that runs the companion without its screens."""
 
-    def __init__(self, new_context, hub, stored):
-        self.phone = Phone(new_context, hub)
+    def __init__(self, new_context, hub, stored, has_clock=False):
+        self.phone = Phone(new_context, hub, has_clock=has_clock)
         self.context, self.page = self.phone.context, self.phone.page
         self.page.goto(f"{self.phone.address}/tests.html")
         storage.restore(self.page, stored)

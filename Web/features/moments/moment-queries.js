@@ -1,5 +1,6 @@
 // Searches and counts opened moments.
-import { dayOf, localOf } from "../../formats/moment-format.js";
+import { ringKind } from "../../crypto/ring.js";
+import { dayOf, localOf, photoHash } from "../../formats/moment-format.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
@@ -79,4 +80,28 @@ export function statistics(moments, { together, today }) {
             ? Math.max(0, Math.floor((Date.parse(today) - Date.parse(together)) / 86_400_000))
             : null,
     };
+}
+
+/**
+ * Where a file already is; null if it is nowhere.
+ * @param {Moment[]} moments of the vault
+ * @param {string} vault
+ * @param {import("../../crypto/ring.js").KeyRing} ring
+ * @param {Uint8Array} digest SHA-256 of the file
+ * @returns {Promise<{ moment: string, photo: import("../../formats/moment-format.js").MomentPhoto } | null>}
+ */
+export async function holding(moments, vault, ring, digest) {
+    const epochs = new Set(moments.flatMap(({ photos }) => photos.map(({ hash }) => hash.slice(0, 8))));
+    /** @type {Set<string>} */
+    const hashes = new Set();
+    for (const text of epochs) {
+        const epoch = parseInt(text, 16);
+        const key = ring.key(ringKind.vault, vault, epoch);
+        if (key) hashes.add(await photoHash({ key, epoch, vault }, digest));
+    }
+    for (const moment of moments) {
+        const photo = moment.photos.find(({ hash }) => hashes.has(hash));
+        if (photo) return { moment: moment.id, photo };
+    }
+    return null;
 }

@@ -1,8 +1,7 @@
 // Moments: in memory while unlocked, changed offline too, and kept twice if two devices changed one.
 import { recordKey } from "../../formats/record-key.js";
-import { ringKind } from "../../crypto/ring.js";
 import { CompanionError } from "../../household/errors.js";
-import { dayOf, momentBody, photoHash, trashSeconds } from "../../formats/moment-format.js";
+import { dayOf, momentBody, trashSeconds } from "../../formats/moment-format.js";
 import { stagedPhoto } from "../../sync/photo-staging.js";
 import { textMatcher } from "../../household/text-search.js";
 import { UnlockedIndex } from "./unlocked-index.js";
@@ -128,24 +127,11 @@ export class Moments {
      * Where a file already is, also in the trash. Throws CompanionError `locked`.
      * @param {string} vault
      * @param {Uint8Array} digest SHA-256 of the file
-     * @returns {Promise<{ moment: string, photo: import("../../formats/moment-format.js").MomentPhoto } | null>}
      */
     async holding(vault, digest) {
-        const index = await this.#index.ready();
-        const inVault = index.sorted.filter((moment) => moment.vault === vault);
-        const epochs = new Set(inVault.flatMap(({ photos }) => photos.map(({ hash }) => hash.slice(0, 8))));
-        /** @type {Set<string>} */
-        const hashes = new Set();
-        for (const text of epochs) {
-            const epoch = parseInt(text, 16);
-            const key = this.device.keys.ring.key(ringKind.vault, vault, epoch);
-            if (key) hashes.add(await photoHash({ key, epoch, vault }, digest));
-        }
-        for (const moment of inVault) {
-            const photo = moment.photos.find(({ hash }) => hashes.has(hash));
-            if (photo) return { moment: moment.id, photo };
-        }
-        return null;
+        const { sorted } = await this.#index.ready();
+        const { holding } = await import("./moment-queries.js");
+        return holding(sorted.filter((moment) => moment.vault === vault), vault, this.device.keys.ring, digest);
     }
 
     // Changes
@@ -214,9 +200,12 @@ export class Moments {
             const record = { ...(await keys.sealBody(name, body, replaces)), ancestors };
             const photos = await this.#photosOf(moment, content);
             const gone = await this.#withoutPhotos(moment, content.photos, index, keys);
+            // A shared vault's new moment is announced, also if it is changed again before it is sent.
+            const isPushed = moment ? (await this.device.stored("moments", moment.id)).line?.isPushed
+                : this.device.member !== null;
             await this.editor.commit({
-                ...gone, waiting: [{ key: recordKey("moments", name.id), record }, ...photos.waiting, ...gone.waiting,
-                    ...(await also(name, keys))],
+                ...gone, waiting: [{ key: recordKey("moments", name.id), record, isPushed }, ...photos.waiting,
+                    ...gone.waiting, ...(await also(name, keys))],
                 unstaged: photos.unstaged,
             });
             return { ...content, ...name, base: replaces, signature: record.signature, isWaiting: true, problem: null };

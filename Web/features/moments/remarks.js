@@ -106,7 +106,8 @@ export class Remarks {
         return Promise.all(contents.map(async (content) => {
             const name = { vault, collection: "remarks", id: await newRemarkID(vault, author), revision: 1 };
             const body = remarkBody(/** @type {Comment | Reaction} */ ({ ...content, moment: id }));
-            return { key: recordKey("remarks", name.id), record: await keys.sealBody(name, body, 0) };
+            const record = await keys.sealBody(name, body, 0);
+            return { key: recordKey("remarks", name.id), record, isPushed: this.isShared };
         }));
     }
 

@@ -1,6 +1,6 @@
 // Everline's screens by address. It asks for the PIN again, as notes do: one answer opens both.
 import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
-import { chosenVault, vaultChooser } from "../../ui/vault-choice.js";
+import { chooseVault, chosenVault, vaultChooser } from "../../ui/vault-choice.js";
 
 /** @type {Record<string, (context: Context, vault: Vault | null) => Promise<Page>>} */
 const screens = {
@@ -16,6 +16,11 @@ export async function moments(main) {
         // The timeline's records are read while the person answers.
         main.companion.moments.list().catch(() => {});
         return lockedContent(main, "Everline", "moments", "heart");
+    }
+    // A tapped notification.
+    const named = main.query.get("vault");
+    if (named && (await main.companion.vaults.list()).some(({ id }) => id === named)) {
+        await chooseVault(main.companion, named);
     }
     const vault = await chosenVault(main.companion);
     const context = vault ? { ...main, companion: vault.companion } : main;

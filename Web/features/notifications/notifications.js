@@ -39,6 +39,15 @@ export async function notificationState({ device }) {
 }
 
 /**
+ * The members of shared vaults that push to this device; loaded where there are some.
+ * @param {Companion} companion
+ */
+async function noticedHubs(companion) {
+    if (companion.state !== "unlocked" || (await companion.vaults.list()).length === 0) return [];
+    return (await import("./vault-notices.js")).noticedHubs(companion);
+}
+
+/**
  * Call it from a tap: browsers ask the person only then. Throws CompanionError `noNotifications`, `noPush`, HubError,
  * HubUnreachable.
  * @param {Companion} companion
@@ -56,7 +65,7 @@ export async function subscribe(companion) {
     const { device } = companion;
     const registration = await registered();
     await changingSubscription(async () => {
-        await keepSubscription(device, registration);
+        await keepSubscription(device, registration, await noticedHubs(companion));
         await companion.settings.set(factNames.wanted, true);
     });
     companion.reportNotifications(null);
@@ -96,11 +105,12 @@ export async function forgetNotifications() {
  * @param {Companion} companion
  * @returns {Promise<string | null>} why notifications don't come although they are wanted; one sentence
  */
-export async function renewSubscription({ device, settings }) {
+export async function renewSubscription(companion) {
+    const { device, settings } = companion;
     if (!device.facts || !(await settings.get(factNames.wanted, false))) return null;
     if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device’s settings.";
     try {
-        await renewIfWanted(device, await registered());
+        await renewIfWanted(device, await registered(), await noticedHubs(companion));
         return null;
     } catch (error) {
         // Notifications arrive without this device's connection to the hub, which is shown elsewhere.

@@ -1,8 +1,9 @@
 // Notifications of this device: on or off, which kinds, and a test.
 import {
-    lastShown, notificationState, offersAnswers, quietHours, setQuietHours, setWantedKinds, subscribe, testPush,
-    unsubscribe, wantedKinds,
+    lastShown, notificationState, offersAnswers, quietHours, renewSubscription, setQuietHours, setWantedKinds,
+    subscribe, testPush, unsubscribe, wantedKinds,
 } from "./notifications.js";
+import { setVaultNotices, vaultNotices } from "./vault-notices.js";
 import { arrivalSignals, canVibrate, playSound, setArrivalSignals } from "./signals.js";
 import { element } from "../../ui/element.js";
 import { banner, button, field, row, rows, section, switchRow, tile } from "../../ui/parts.js";
@@ -21,18 +22,22 @@ const kinds = {
     photographed: ["A photo was taken", "After wrong passcodes"],
     changed: ["A change at a computer", "Locked apps, rules, backups, recovery sheet"],
     vault: ["Activity on another device", "Configured on that device, in “Activity”"],
+    moment: ["A new moment", "By another member of a shared vault"],
+    remark: ["A comment or reaction", "By another member of a shared vault"],
 };
+const withoutComputer = ["vault", "moment", "remark"];
 
 /** @type {SettingsPage} */
 export async function notifications({ companion, signal, toast }) {
     const body = element("div", { class: "settings-parts" });
     const draw = async () => {
-        const [state, wanted, hours] = [
+        const [state, wanted, hours, vaults] = [
             await notificationState(companion), await wantedKinds(companion), await quietHours(companion),
+            companion.state === "unlocked" ? await vaultNotices(companion) : [],
         ];
         const signals = await arrivalSignals(companion);
         await showLast();
-        if (!signal.aborted) body.replaceChildren(...parts(state, wanted, hours), openApp(signals));
+        if (!signal.aborted) body.replaceChildren(...parts(state, wanted, hours, vaults), openApp(signals));
     };
     /** @param {() => Promise<unknown>} change */
     const changed = async (change) => {
@@ -102,8 +107,9 @@ export async function notifications({ companion, signal, toast }) {
      * @param {Awaited<ReturnType<typeof notificationState>>} state
      * @param {Record<NoticeKind, boolean>} wanted
      * @param {QuietHours} hours
+     * @param {Awaited<ReturnType<typeof vaultNotices>>} vaults
      */
-    const parts = ({ permission, here, atHub }, wanted, hours) => {
+    const parts = ({ permission, here, atHub }, wanted, hours, vaults) => {
         const isOn = permission === "granted" && here && atHub !== false;
         if (permission === "install") {
             return [banner("phone", "",
@@ -131,8 +137,19 @@ export async function notifications({ companion, signal, toast }) {
                 foot: "They are end-to-end encrypted: neither the hub nor the push service can read them. This device "
                     + "shows them also while AppLocker is locked.",
             }),
+            isOn && vaults.length > 0 && section("Shared vaults", [rows(...vaults.map(({ vault, isOn: checked }) =>
+                switchRow({
+                    title: vault.name, checked,
+                    change: (wantsIt) => changed(async () => {
+                        await setVaultNotices(companion, vault, wantsIt);
+                        companion.reportNotifications(await renewSubscription(companion));
+                    }),
+                })))], {
+                foot: "When another member adds a moment or responds to one. The notification names that member, also "
+                    + "while this device is locked or another PIN unlocked it.",
+            }),
             isOn && section("Kinds", [rows(...Object.entries(kinds)
-                .filter(([kind]) => companion.hasComputer || kind === "vault")
+                .filter(([kind]) => companion.hasComputer || withoutComputer.includes(kind))
                 .map(([kind, [title, note]]) => switchRow({
                     title, note, checked: wanted[/** @type {NoticeKind} */ (kind)],
                     change: (checked) => changed(() => setWantedKinds(companion, { [kind]: checked })),

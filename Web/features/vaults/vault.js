@@ -95,6 +95,7 @@ function buttons(context, vault, isAlone) {
             await chooseVault(context.companion, vault.id);
             context.go("moments");
         }, { wide: true, icon: "heart" }),
+        button("Notifications", () => context.go("settings/notifications"), { wide: true, icon: "bell" }),
         button("Rename", () => rename(context, vault), { wide: true }),
         button(isAlone ? "Delete this vault" : "Leave this vault", () => leave(context, vault, isAlone),
             { wide: true, kind: "danger" }),

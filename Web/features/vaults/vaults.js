@@ -364,6 +364,8 @@ export class Vaults extends EventTarget {
         this.#open?.delete(id);
         this.problems.delete(id);
         await this.#change((all) => all.filter(({ household }) => household !== id));
+        const { setNoticeDatabase } = await import("../../household/vault-notices.js");
+        await setNoticeDatabase(this.main.device, id, null);
         this.main.device.tabs.post({ kind: "state" });
         for (const { household, database } of entries) if (household === id) await this.databases.remove(database);
         this.#changed();

@@ -1,8 +1,9 @@
 // Shows a notification for every push, because browsers end the subscription of an app that shows none.
 import { clockOf } from "../../household/computer-clocks.js";
 import { DeviceSession } from "../../sync/device-session.js";
+import { noticeOf, testNotice } from "./notice-text.js";
 import {
-    disguised, factNames, identityOf, isSilentNow, noticeOf, testNotice, unknownNotice, usualQuietHours,
+    disguised, factNames, identityOf, isSilentNow, unknownNotice, usualQuietHours,
 } from "../notification-text.js";
 import { openPush } from "../open-push.js";
 import { renewIfWanted } from "../push-subscription.js";

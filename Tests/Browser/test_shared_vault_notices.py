@@ -1,0 +1,199 @@
+"""What a member adds to a shared vault is shown on the others' locked phones: by a real hub, and the real worker."""
+
+import json
+
+import pytest
+
+from notified import deliver
+from phone import Phone
+from push_service import STUB, push_service
+from vault_steps import CompanionTab, Person, share
+from waiting import eventually, eventually_equals
+
+SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotifications())
+    .map(({ title, body, silent }) => [title, body, silent])"""
+CLEAR = """async () => {
+    for (const one of await (await navigator.serviceWorker.ready).getNotifications()) one.close();
+}"""
+CLICK = """async () => {
+    const [notification] = await self.registration.getNotifications();
+    self.dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "" }));
+}"""
+COMMENT = """async (text) => {
+    const { companion } = await window.v.ours();
+    const [moment] = (await companion.moments.list()).moments;
+    await (await companion.moments.remarks()).comment(moment, text);
+}"""
+# A notice of this device's own newest moment, as it would push it.
+OWN_NOTICE = """async () => {
+    const { companion } = await window.v.ours();
+    const { noticeOfRecord } = await import("/formats/record-notice.js");
+    const rows = await companion.device.store.records("moments");
+    const own = rows.find(({ record }) => record.author === companion.device.keys.device);
+    return JSON.stringify(await noticeOfRecord(own.record));
+}"""
+OWN_ID = "async () => (await window.v.ours()).companion.device.keys.device"
+# Writes the record with a member's name, which may be another one's.
+RENAME = """async ([id, name]) => {
+    const { companion } = await window.v.ours();
+    const { nameRecord } = await import("/household/device-names.js");
+    const record = await nameRecord(companion.device, id, { name, owner: "0".repeat(32) }, () => false);
+    await companion.editor.commit({ waiting: [record] });
+}"""
+KEYS = "async () => (await (await window.v.ours()).companion.device.store.statusKeys()).length"
+HAS_PUSH = """async () => {
+    const { companion } = await window.v.ours();
+    const own = companion.device.keys.device;
+    return (await companion.device.hub.devices()).find(({ id }) => id === own).hasPush;
+}"""
+GENERAL = ["New event on one of your computers", "Open AppLocker to see it.", False]
+
+
+class Locked:
+    """Ben's phone with its service worker, and messages for it."""
+
+    def __init__(self, new_context, hub, stored, service):
+        self.phone = Phone(new_context, hub, name="Ben's phone", has_service_worker=True).begin(stored)
+        self.context, self.page = self.phone.context, self.phone.page
+        self.context.grant_permissions(["notifications"], origin=self.phone.address)
+        self.context.add_init_script(f"({STUB})({json.dumps(service.describe())});")
+        self.page.reload()
+        self.phone.unlock()
+        self.registration = None
+        self.session = self.context.new_cdp_session(self.page)
+        self.session.on("ServiceWorker.workerRegistrationUpdated", self.registered)
+        self.session.send("ServiceWorker.enable")
+        ready = "() => navigator.serviceWorker.ready.then(() => true)"
+        eventually(lambda: self.page.evaluate(ready) and self.registration, "the worker is active")
+
+    def registered(self, event):
+        for registration in event["registrations"]:
+            if not registration["isDeleted"]:
+                self.registration = registration["registrationId"]
+
+    def deliver(self, message):
+        """Returns the title, the text and whether it is silent of the one notification that is shown for it."""
+        self.page.evaluate(CLEAR)
+        eventually_equals(lambda: self.page.evaluate(SHOWN), [], "no notification remains")
+        deliver(self.session, self.context.service_workers[0], self.phone.address, self.registration, message)
+        eventually(lambda: self.page.evaluate(SHOWN), "it is listed")
+        [shown] = self.page.evaluate(SHOWN)
+        return shown
+
+
+@pytest.fixture
+def shared(new_context, new_whole_context, neighbours):
+    """Anna's browser without screens, Ben's phone, another tab of it, and the push service of Ben's browser."""
+    with push_service() as service, neighbours.hub("--allow-private-push") as hub:
+        anna = Person(new_context, hub, neighbours.anna, has_clock=True)
+        ben = Locked(new_whole_context, hub, neighbours.ben, service)
+        tab = CompanionTab(ben.phone)
+        share(anna, tab)
+        # At most one push a minute says the same; this is a later minute.
+        anna.page.clock.fast_forward(61_000)
+        yield anna, ben, tab, service
+        ben.phone.quiet()
+        anna.phone.quiet()
+
+
+def turn_on(ben):
+    page = ben.page
+    ben.phone.go("settings/notifications", "Notifications")
+    page.get_by_role("switch", name="Notifications").check()
+    page.get_by_role("switch", name="MARKER-OURS").check()
+    page.get_by_text("The notification names that member").wait_for()
+    ben.phone.check()
+    ben.phone.picture("vault-notifications")
+
+
+def renames(ben, id, name):
+    """Ben's phone writes the name of a member; locked before and afterwards."""
+    tab = CompanionTab(ben.phone)
+    tab.do(RENAME, [id, name])
+    tab.sent()
+    tab.do("() => window.v.companion.lock()")
+    tab.page.close()
+
+
+def test_a_partners_moment_and_comment_are_shown_while_locked(shared):
+    anna, ben, tab, service = shared
+    page = ben.page
+    turn_on(ben)
+    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+    ben.phone.lock()
+    anna.add("SECRET-TITLE", 3)
+    eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
+    assert "SECRET-TITLE" not in service.messages[0]
+    title = "Anna's phone added a moment"
+    assert ben.deliver(service.messages[0]) == [title, "Open AppLocker to see it.", False]
+    anna.do(COMMENT, "SECRET-COMMENT")
+    eventually_equals(lambda: len(service.messages), 2, "one push for one comment")
+    assert "SECRET-COMMENT" not in service.messages[1]
+    assert ben.deliver(service.messages[1])[0] == "Anna's phone responded to a moment"
+    # A tap opens the vault, whichever moments were shown last.
+    tab.page.close()
+    ben.context.service_workers[0].evaluate(CLICK)
+    eventually(lambda: page.evaluate("() => location.hash.startsWith('#/moments?vault=')"), lambda: page.url)
+    ben.phone.unlock()
+    ben.phone.confirm()
+    page.get_by_text("SECRET-TITLE").first.wait_for()
+    assert page.get_by_role("button", name="MARKER-OURS").get_attribute("aria-pressed") == "true"
+    # In quiet hours it makes no sound, and a kind that is turned off shows nothing of it.
+    ben.phone.inside("await companion.settings.set('quietHours', { isOn: true, from: '00:00', to: '24:00' });")
+    assert ben.deliver(service.messages[0]) == [title, "Open AppLocker to see it.", True]
+    ben.phone.inside("await companion.settings.set('noticeKinds', { moment: false });")
+    assert ben.deliver(service.messages[0]) == ["AppLocker is up to date", "No new notification.", True]
+    assert ben.deliver(service.messages[1])[0] == "Anna's phone responded to a moment"
+
+
+def test_nothing_else_can_be_said_by_a_notice(shared):
+    anna, ben, tab, service = shared
+    turn_on(ben)
+    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+    anna.add("Another", 3)
+    eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
+    notice = json.loads(service.messages[0])
+    own, id = tab.do(OWN_NOTICE), tab.do(OWN_ID)
+    # Unlocked and visible, AppLocker clears notifications by itself.
+    ben.phone.lock()
+    for change in (
+        {"author": "0" * 32},
+        {"vault": "0" * 32},
+        {"vault": "__proto__"},
+        {"collection": "notes"},
+        {"revision": 2},
+        {"digest": ""},
+        {"digest": 1},
+        {"signature": "AAAA"},
+    ):
+        assert ben.deliver(json.dumps({**notice, **change})) == GENERAL, change
+    # What another phone of the same person adds is not shown.
+    assert ben.deliver(own) == ["AppLocker is up to date", "No new notification.", True]
+    # A member that takes another's name makes both be shown with a part of their ids.
+    renames(ben, id, "Anna's \u202ephone")
+    assert ben.deliver(service.messages[0])[0] == f"Anna's phone ({notice['author'][:4]}) added a moment"
+    # What it writes as another one's name counts for nothing.
+    renames(ben, notice["author"], "Victim")
+    assert ben.deliver(service.messages[0])[0] == "A member of a shared vault added a moment"
+
+
+def test_a_vault_that_is_turned_off_leaves_no_key_and_shows_nothing(shared):
+    anna, ben, tab, service = shared
+    page = ben.page
+    assert tab.do(KEYS) == 0, "no key is stored before"
+    turn_on(ben)
+    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+    assert tab.do(KEYS) == 1
+    anna.add("Another", 3)
+    eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
+    page.get_by_role("switch", name="MARKER-OURS").uncheck()
+    eventually(lambda: not tab.do(HAS_PUSH), "the hub has no address of the vault's member")
+    assert tab.do(KEYS) == 0
+    assert tab.do("() => window.v.companion.device.store.fact('vaultNotices')") == {}
+    page.get_by_role("switch", name="MARKER-OURS").check()
+    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address again")
+    # This phone leaves the vault: nothing that names it remains.
+    tab.do("async () => window.v.companion.vaults.leave((await window.v.ours()).id)")
+    assert tab.do("() => window.v.companion.device.store.fact('vaultNotices')") == {}
+    ben.phone.lock()
+    assert ben.deliver(service.messages[0]) == GENERAL

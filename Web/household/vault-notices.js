@@ -1,0 +1,34 @@
+// Which shared vaults notify this device while it is locked. Of those the name of their database and their status keys,
+// which open the members' names and no content, are stored unprotected. docs/formats.md, "Notices of a shared vault".
+import { statusKeysOf } from "./keys.js";
+import { sharedVaultID } from "./shared-keys.js";
+
+const databases = "vaultNotices";
+
+/**
+ * The databases of the vaults that notify, by the vault's id.
+ * @param {DeviceSession} main
+ * @returns {Promise<Record<string, string>>}
+ */
+export const noticeDatabases = (main) => main.store.fact(databases, {});
+
+/**
+ * @param {DeviceSession} main
+ * @param {string} household the shared vault's
+ * @param {string | null} database null: it notifies no more
+ */
+export const setNoticeDatabase = (main, household, database) => main.tabs.exclusive("notices", async () => {
+    const { [await sharedVaultID(household)]: _, ...others } = await noticeDatabases(main);
+    const added = database === null ? {} : { [await sharedVaultID(household)]: database };
+    await main.store.write({ facts: { [databases]: { ...others, ...added } } });
+});
+
+/**
+ * Stores the status keys of an open shared vault, or removes them. Nothing is written without a change.
+ * @param {DeviceSession} vault
+ * @param {boolean} isOn
+ */
+export async function keepNoticeKeys(vault, isOn) {
+    const keys = isOn ? await statusKeysOf(vault.keys.ring, vault.paired.household) : [];
+    if (keys.length !== (await vault.store.statusKeys()).length) await vault.store.write({ withoutKeys: true, keys });
+}
