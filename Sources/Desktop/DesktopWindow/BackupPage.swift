@@ -47,6 +47,14 @@ final class BackupPage: Page {
             }
         }
         Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
+        Signals.connect(screen["erase"].raw, "clicked") {
+            Dialogs.confirm(
+                localized("Erase everything?"),
+                localized(
+                    "The keys, notes, files, photos, moments, the list of apps and the log on this computer. Only a backup restores them; files that were locked in place can't be opened any more."
+                ), verb: localized("_Erase Everything"), parent: window()
+            ) { Task { await model.eraseEverything() } }
+        }
         observe(self) { $0.update() }
     }
 

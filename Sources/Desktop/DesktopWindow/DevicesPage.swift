@@ -13,6 +13,8 @@ final class DevicesPage: Page {
     private let model: DevicesModel
     private let list: RowList<DeviceItem>
     private let pairing: PairingView
+    /// A file with the certificates of the hub; nil for the system's.
+    private var certificates: String?
 
     var widget: Widget { screen.widget }
 
@@ -57,6 +59,7 @@ final class DevicesPage: Page {
         screen["pair_group"].setVisible(!hasProblem && model.hasHub)
         screen["connect_group"].setVisible(!hasProblem && model.canConnect)
         screen["join_group"].setVisible(!hasProblem)
+        screen["network_group"].setVisible(!hasProblem)
         screen["leave_group"].setVisible(!hasProblem && model.hasHub)
         screen["connect_group"].setGroupDescription(
             model.hub + " "
@@ -78,13 +81,24 @@ final class DevicesPage: Page {
         Signals.connect(screen["connect_hub"].raw, "clicked") { [unowned self] in
             let (address, invitation) = (screen["hub_address"].text, screen["hub_invitation"].text)
             Task { [weak self] in
-                if await hub.connect(to: address, invitation: invitation) { self?.clear() }
+                guard let network = self?.network else { return }
+                if await hub.connect(to: address, invitation: invitation, by: network) { self?.clear() }
             }
         }
         Signals.connect(screen["join_household"].raw, "clicked") { [unowned self] in
             let link = screen["join_link"].text
-            Task { [weak self] in if await hub.join(link) { self?.clear() } }
+            Task { [weak self] in
+                guard let network = self?.network else { return }
+                if await hub.join(link, by: network) { self?.clear() }
+            }
         }
+        Signals.connect(screen["choose_certificates"].raw, "clicked") {
+            Dialogs.chooseFiles(
+                localized("Choose the hub's certificates"), verb: localized("_Open"), several: false, parent: window()
+            ) { [weak self] paths in self?.trust(paths[0]) }
+        }
+        Signals.connect(screen["forget_certificates"].raw, "clicked") { [unowned self] in trust(nil) }
+        trust(nil)
         Signals.connect(screen["disconnect"].raw, "clicked") {
             Dialogs.confirm(
                 localized("Leave the hub?"),
@@ -92,6 +106,14 @@ final class DevicesPage: Page {
                 verb: localized("_Leave"), parent: window()
             ) { Task { await hub.disconnect() } }
         }
+    }
+
+    private var network: HubNetwork { HubNetwork(certificates: certificates, proxy: screen["proxy"].text) }
+
+    private func trust(_ path: String?) {
+        certificates = path
+        screen["certificates"].setRowSubtitle(path ?? localized("Those of the system"))
+        screen["forget_certificates"].setVisible(path != nil)
     }
 
     private func updateButtons() {

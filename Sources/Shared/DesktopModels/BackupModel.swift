@@ -200,6 +200,23 @@ public final class BackupModel {
         return (sentences + report.notes.map { localized(written: $0) }).joined(separator: "\n")
     }
 
+    /// Erases what AppLocker stores on this computer, the keys first, and leaves the household. Asks for the passcode.
+    public func eraseEverything() async {
+        guard progress == nil else { return }
+        await context.attempt {
+            let question = PasscodeQuestion(
+                title: localized("Erase everything"),
+                explanation: localized("Enter the passcode of AppLocker on this computer. Nothing is kept."),
+                verb: localized("Erase", context: "verb"))
+            let done = try await context.prompt.ask(question) { [control = context.control] passcode in
+                try await control.call(
+                    \.reset,
+                    body: ResetRequest(passcode: passcode, confirmation: ResetRequest.confirmationText))
+            }
+            context.announce(localizedNote(done.notes) ?? localized("Everything is erased."))
+        }
+    }
+
     /// Stops after the current piece; the incomplete file is removed.
     public func cancel() { isCancelled = true }
 

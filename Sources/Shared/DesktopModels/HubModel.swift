@@ -3,6 +3,23 @@ import Foundation
 import Localization
 public import Observation
 
+/// How a hub is reached where the system's ways are not enough.
+public struct HubNetwork: Equatable, Sendable {
+    /// Absolute path of a PEM file with the certificates to trust instead of the system's; nil for the system's.
+    public var certificates: String?
+    /// "http://proxy.example:3128"; empty for none.
+    public var proxy: String
+
+    public init(certificates: String? = nil, proxy: String = "") {
+        (self.certificates, self.proxy) = (certificates, proxy)
+    }
+
+    fileprivate var usedProxy: String? {
+        let trimmed = proxy.trimmingCharacters(in: .whitespacesAndNewlines)
+        return trimmed.isEmpty ? nil : trimmed
+    }
+}
+
 /// Connects this computer to a hub, and to the household of another computer.
 @MainActor @Observable
 public final class HubModel {
@@ -26,7 +43,7 @@ public final class HubModel {
     ///   - address: without a scheme it is one of https.
     ///   - invitation: a link of the hub's operator, or the hub's registration token; empty where it needs none.
     /// - Returns: whether it is connected.
-    public func connect(to address: String, invitation: String) async -> Bool {
+    public func connect(to address: String, invitation: String, by network: HubNetwork = .init()) async -> Bool {
         let address = address.trimmingCharacters(in: .whitespacesAndNewlines)
         let invitation = invitation.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !address.isEmpty, !isConnecting else { return false }
@@ -34,7 +51,8 @@ public final class HubModel {
         defer { isConnecting = false }
         let request = ConnectHubRequest(
             url: address.contains("://") ? address : "https://\(address)",
-            registrationToken: invitation.isEmpty ? nil : invitation)
+            registrationToken: invitation.isEmpty ? nil : invitation, certificates: network.certificates,
+            proxy: network.usedProxy)
         let status = await context.attempt {
             try await context.session.perform(localized("Connect to a hub")) { [control = context.control] token in
                 try await control.call(\.connectHub, token: token, body: request)
@@ -52,8 +70,10 @@ public final class HubModel {
     ///
     /// - Parameter link: what the other computer shows.
     /// - Returns: whether this computer is in the household.
-    public func join(_ link: String) async -> Bool {
-        let request = JoinHubRequest(link: link.trimmingCharacters(in: .whitespacesAndNewlines))
+    public func join(_ link: String, by network: HubNetwork = .init()) async -> Bool {
+        let request = JoinHubRequest(
+            link: link.trimmingCharacters(in: .whitespacesAndNewlines), certificates: network.certificates,
+            proxy: network.usedProxy)
         guard !request.link.isEmpty, !isJoining else { return false }
         isJoining = true
         defer {

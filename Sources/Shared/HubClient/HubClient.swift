@@ -169,11 +169,10 @@ public final class HubClient: HubConnection {
             throw HubUnreachable(.timeout, "The hub at \(settings.address) did not answer in time.")
         } catch is NIOTooManyBytesError {
             throw HubUnreachable(.tooLarge, "The hub's response is too long; it was not read.")
-        } catch let error where Self.isOfTLS(error) {
-            throw HubUnreachable(
-                .certificate,
-                "The hub's certificate is not trusted (\(error)). Add its authority with --ca, or fix the certificate.")
         } catch {
+            if let sentence = TLSFailure.sentence(error, at: settings.address) {
+                throw HubUnreachable(.certificate, sentence)
+            }
             throw HubUnreachable(.offline, "The hub at \(settings.address) can't be reached (\(Self.words(error))).")
         }
     }
@@ -182,8 +181,6 @@ public final class HubClient: HubConnection {
         .readTimeout, .connectTimeout, .deadlineExceeded, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout,
         .httpProxyHandshakeTimeout,
     ]
-
-    private static func isOfTLS(_ error: any Error) -> Bool { error is NIOSSLError || error is BoringSSLError }
 
     private static func words(_ error: any Error) -> String {
         if let error = error as? IOError { return error.localizedDescription }

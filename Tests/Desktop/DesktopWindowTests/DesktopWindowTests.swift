@@ -274,6 +274,27 @@ import Testing
         }
     }
 
+    @Test func everythingIsErasedAndTheWindowStartsAgain() async throws {
+        let session = try await WindowSession()
+        try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
+        _ = try await session.client.call(\.addNote, body: NoteRequest(title: "Bank", body: "12-34-56"))
+        try await session.startWindow()
+        try await session.press(keys: "alt+9")
+        try await session.press("Erase…")
+        try await session.awaitWords("Only a backup restores them")
+        try await session.photograph("erase")
+        try await session.press("Cancel")
+        #expect(try await session.client.call(\.status).isSetUp)
+        try await session.press("Erase…")
+        try await session.press("Erase Everything")
+        try await session.enterPasscode("not the passcode", verb: "Erase")
+        try await session.awaitWords("Wrong passcode")
+        #expect(try await session.client.call(\.status).isSetUp)
+        try await session.enterPasscode(verb: "Erase")
+        try await session.awaitWords("Set up AppLocker")
+        #expect(try await !session.client.call(\.status).isSetUp)
+    }
+
     @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {
         let session = try await WindowSession()
         let first = try await session.startWindow()

@@ -81,6 +81,53 @@ import Testing
         try await session.awaitWords("is paired.")
     }
 
+    @Test(.requires(.program("openssl"))) func aHubWithACertificateOfItsOwnIsConnected() async throws {
+        let (certificate, key) = (directory.path("hub.pem"), directory.path("hub.key"))
+        let made = try await ChildProcess.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
+                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key,
+                "-out", certificate,
+            ])
+        #expect(made.exit == .code(0), "\(made.errorOutput)")
+        let hub = try ChildProcess(
+            BuiltProducts.path("applocker-hub"),
+            [
+                "--state", directory.path("own"), "--listen", "127.0.0.1:0", "--certificate", certificate,
+                "--key", key,
+            ])
+        await eventually("the hub listens: \(hub.errorOutput)") { hub.output.contains("listening on") }
+        let port = try #require(hub.output.split(separator: "\n").first?.split(separator: ":").last)
+
+        let session = try await WindowSession()
+        try await session.startWindow()
+        try await session.press(keys: "alt+8")
+        try await session.awaitWords("Those of the system")
+        let address = "Address, for example hub.example.org"
+        try await session.fill(address, "localhost:\(port)")
+        try await session.press("Connect")
+        try await session.enterPasscode()
+        try await session.awaitWords("The hub's certificate is not trusted. If")
+        #expect(try await session.client.call(\.hubStatus).url == nil)
+        try await session.press("Choose…")
+        try await session.chooseInFileChooser(certificate, accepting: "alt+o")
+        try await session.awaitWords(certificate)
+        try await session.photograph("devices-certificate")
+        try await session.fill(address, "127.0.0.1:\(port)")
+        try await session.press("Connect")
+        try await session.awaitWords("is for another name than 127.0.0.1.")
+        try await session.fill(address, url.replacing("http://", with: ""))
+        try await session.press("Connect")
+        try await session.awaitWords("is not served by TLS.")
+        try await session.fill(address, "localhost:\(port)")
+        try await session.press("Connect")
+        try await session.awaitWords("Connected to the hub at https://localhost:\(port).")
+        try await session.awaiting("it is reached") {
+            try await session.client.call(\.hubStatus).connected
+        }
+    }
+
     @Test func aComputerJoinsTheHouseholdOfAnotherByItsLink() async throws {
         let (process, other) = try await otherComputer()
         defer { process.kill(SIGINT) }

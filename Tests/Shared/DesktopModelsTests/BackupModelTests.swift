@@ -154,6 +154,19 @@ struct BackupImportTests {
         #expect(model.importOutcome.isEmpty && control.requests(.removeBlob).count == 1)
     }
 
+    @Test func everythingIsErasedOnlyWithThePasscode() async throws {
+        control.on(\.reset) { request in
+            try FakeControl.check(try request.body(as: ResetRequest.self).passcode)
+            return DoneReport()
+        }
+        async let done: Void = model.eraseEverything()
+        await answer(context.prompt)
+        await done
+        let request = try #require(control.requests(.reset).last).body(as: ResetRequest.self)
+        #expect(request.confirmation == ResetRequest.confirmationText)
+        #expect(context.announcement == "Everything is erased.")
+    }
+
     @Test func theOtherPasscodeOfABackupIsAskedForUntilItOpens() async throws {
         control.on(\.importBackup) { request in
             guard try request.body(as: ImportRequest.self).passphrase == "earlier passcode" else {

@@ -47,6 +47,20 @@ struct HubModelTests {
         #expect(!control.requests(.hubStatus).isEmpty, "the list of devices is read again")
     }
 
+    @Test func certificatesAndProxyAreUsedForConnectingAndJoining() async throws {
+        control.on(\.connectHub) { request in Self.status(try request.body(as: ConnectHubRequest.self).url) }
+        control.on(\.joinHub) { _ in JoiningReport(state: .failed, url: nil, sentence: "Refused.") }
+        let network = HubNetwork(certificates: "/etc/hub.pem", proxy: " http://proxy.example:3128 ")
+        async let connected = model.connect(to: "hub.example", invitation: "", by: network)
+        await answer(context.prompt)
+        #expect(await connected)
+        let connecting = try #require(control.requests(.connectHub).first).body(as: ConnectHubRequest.self)
+        #expect(connecting.certificates == "/etc/hub.pem" && connecting.proxy == "http://proxy.example:3128")
+        #expect(await !model.join("https://hub.example/#pair=secret", by: network))
+        let joining = try #require(control.requests(.joinHub).first).body(as: JoinHubRequest.self)
+        #expect(joining.certificates == "/etc/hub.pem" && joining.proxy == "http://proxy.example:3128")
+    }
+
     @Test func aHubThatRefusesIsAnsweredInItsWords() async {
         control.on(\.connectHub) { _ in throw ControlError(.hub, "The hub needs an invitation.") }
         async let connected = model.connect(to: "hub.example", invitation: "")
