@@ -15,11 +15,14 @@ final class DevicesPage: Page {
     private let pairing: PairingView
     /// A file with the certificates of the hub; nil for the system's.
     private var certificates: String?
+    private let window: () -> Widget
+    private var shownQuestion: String?
 
     var widget: Widget { screen.widget }
 
     init(_ model: DevicesModel, window: @escaping () -> Widget) {
         self.model = model
+        self.window = window
         pairing = PairingView(model)
         list = RowList(screen["devices"]) { row, device in
             row.show(title: device.name, subtitle: device.detail)
@@ -44,6 +47,7 @@ final class DevicesPage: Page {
         adw_bin_set_child(screen["pairing"].cast(to: AdwBin.self), pairing.widget)
         Signals.connect(screen["show_devices"].raw, "clicked") { Task { await model.showDevices() } }
         connectHub(window)
+        Signals.connect(screen["restore"].raw, "clicked") { [unowned self] in chooseDays() }
         observe(self) { $0.update() }
     }
 
@@ -57,6 +61,7 @@ final class DevicesPage: Page {
         screen["list_group"].setVisible(!hasProblem && !model.devices.isEmpty)
         screen["list_group"].setGroupDescription(model.alertNotice)
         screen["pair_group"].setVisible(!hasProblem && model.hasHub)
+        screen["restore_group"].setVisible(!hasProblem && model.hasHub)
         screen["connect_group"].setVisible(!hasProblem && model.canConnect)
         screen["join_group"].setVisible(!hasProblem)
         screen["network_group"].setVisible(!hasProblem)
@@ -69,6 +74,33 @@ final class DevicesPage: Page {
         screen["joining"].setVisible(!model.connection.joining.isEmpty)
         updateButtons()
         list.update(model.devices)
+        askToRestore()
+    }
+
+    // MARK: Changes of revoked devices
+
+    private func chooseDays() {
+        let choices: [(days: Int, verb: String)] = [
+            (1, localized("Last _Day")), (7, localized("Last _Week")), (30, localized("Last _Month")),
+        ]
+        Dialogs.choose(
+            localized("Undo a revoked device's changes"), localized("Of which time?"),
+            choices: choices.map { .init(name: "\($0.days)", verb: $0.verb) }, parent: window()
+        ) { [model] name in
+            guard let days = Int(name) else { return }
+            Task { await model.restore.restore(days: days) }
+        }
+    }
+
+    private func askToRestore() {
+        guard model.restore.question != shownQuestion else { return }
+        shownQuestion = model.restore.question
+        guard let question = shownQuestion else { return }
+        Dialogs.choose(
+            localized("Restore these?"), question,
+            choices: [.init(name: "restore", verb: localized("_Restore"), style: .suggested)], parent: window(),
+            cancelled: { [model] in model.restore.answer(false) },
+            chosen: { [model] _ in model.restore.answer(true) })
     }
 
     // MARK: The hub

@@ -100,5 +100,7 @@ final class PairingView {
         gtk_picture_set_paintable(screen["code"].opaque, texture)
         if let texture { g_object_unref(UnsafeMutableRawPointer(texture)) }
         screen["code"].setVisible(texture != nil)
+        // The button that had the focus is hidden now.
+        if texture != nil { gtk_widget_grab_focus(screen["cancel"]) }
     }
 }

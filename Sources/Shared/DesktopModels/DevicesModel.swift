@@ -28,6 +28,7 @@ public final class DevicesModel {
     /// Why the list can't be read; empty if it can. Users who have never entered the passcode here are asked for it.
     public private(set) var problem = ""
     public let pairing: PairingModel
+    public let restore: RestoreModel
     @ObservationIgnored public private(set) lazy var connection = HubModel(context) { [weak self] in
         await self?.load()
     }
@@ -39,6 +40,7 @@ public final class DevicesModel {
     public init(_ context: DesktopContext, checkWays: @escaping PairingModel.WaysCheck = { _ in nil }) {
         self.context = context
         pairing = PairingModel(context, checkWays: checkWays)
+        restore = RestoreModel(context)
     }
 
     public func load() async {
