@@ -74,5 +74,18 @@ export function shownName(name) {
     return isText(plain, Infinity) ? [...plain].slice(0, maximumFrom / 2).join("") : "";
 }
 
+/**
+ * The name of one member as it is shown: with the start of its id if another one's is alike; "" without a name.
+ * @param {ReadonlyMap<string, string>} names what the members call themselves, by id
+ * @param {string} id
+ */
+export function nameAmong(names, id) {
+    const name = shownName(names.get(id) ?? "");
+    // "You" is the reader.
+    const inUse = ["you", ...[...names.values()].map((other) => shownName(other).toLocaleLowerCase())];
+    const isUsedTwice = inUse.filter((one) => one === name.toLocaleLowerCase()).length > 1;
+    return name && isUsedTwice ? `${name} (${id.slice(0, 4)})` : name;
+}
+
 /** @param {string} vault @param {string} author as of `remarkTag` */
 export const newRemarkID = async (vault, author) => `${await remarkTag(vault, author)}${hex(randomBytes(8))}`;

@@ -6,21 +6,24 @@ import { sharedVaultID } from "./shared-keys.js";
 const databases = "vaultNotices";
 
 /**
- * The databases of the vaults that notify, by the vault's id.
+ * The databases of the vaults that notify, by the vault's id. Null: its notices were turned off, and the hub still has
+ * to be informed.
  * @param {DeviceSession} main
- * @returns {Promise<Record<string, string>>}
+ * @returns {Promise<Record<string, string | null>>}
  */
 export const noticeDatabases = (main) => main.store.fact(databases, {});
 
 /**
  * @param {DeviceSession} main
  * @param {string} household the shared vault's
- * @param {string | null} database null: it notifies no more
+ * @param {string | null | undefined} database as of `noticeDatabases`; undefined: nothing of it is kept
  */
 export const setNoticeDatabase = (main, household, database) => main.tabs.exclusive("notices", async () => {
-    const { [await sharedVaultID(household)]: _, ...others } = await noticeDatabases(main);
-    const added = database === null ? {} : { [await sharedVaultID(household)]: database };
-    await main.store.write({ facts: { [databases]: { ...others, ...added } } });
+    const id = await sharedVaultID(household);
+    const { [id]: _, ...others } = await noticeDatabases(main);
+    await main.store.write({
+        facts: { [databases]: database === undefined ? others : { ...others, [id]: database } },
+    });
 });
 
 /**

@@ -14,13 +14,10 @@ const pushed = new Map();
  */
 export async function pushRecord(device, record) {
     const isNotice = noticeCollections.some((collection) => collection === record.collection);
-    if (isNotice) {
-        const place = `${record.vault}/${record.collection}`;
-        const now = device.time.now();
-        // Also after the clock was set back.
-        if (Math.abs(now - (pushed.get(place) ?? -Infinity)) < pauseOfNotices) return;
-        pushed.set(place, now);
-    }
+    const [place, now] = [`${record.vault}/${record.collection}`, device.time.now()];
+    // Also after the clock was set back.
+    if (isNotice && Math.abs(now - (pushed.get(place) ?? -Infinity)) < pauseOfNotices) return;
     const content = isNotice ? await noticeOfRecord(record) : record;
     await device.hub.push({ content, urgency: "high", ttl: secondsOfPush });
+    if (isNotice) pushed.set(place, now);
 }

@@ -6,20 +6,20 @@ import { Roster } from "../crypto/roster.js";
 import { isRecord } from "../hub/events.js";
 import { openHousehold, openStored } from "../household/keys.js";
 import { ownerTag } from "../household/shared-keys.js";
-import { checkRecord } from "../formats/record-check.js";
+import { checkRecord, RecordRefusal } from "../formats/record-check.js";
 import { authorOfNotice, noticeCollections } from "../formats/record-notice.js";
-import { shownName } from "../formats/remark-format.js";
+import { nameAmong } from "../formats/remark-format.js";
 import { noticeDatabases } from "../household/vault-notices.js";
 import { CompanionStore } from "../store/store.js";
 
 /** @typedef {import("../formats/record-bodies.js").RecordBodies} RecordBodies */
 /**
  * Of "audit", which can't be opened while locked: the device that wrote it and, if it can be read, its name. Of a
- * shared vault the same; `isOwn`: by another device of this person. `vault`: its household.
+ * shared vault the same; `isQuiet`: by another device of this person, or not wanted. `vault`: its household.
  * @typedef {{ collection: "events", id: string, body: RecordBodies["events"] }
  *   | { collection: "requests", id: string, body: RecordBodies["requests"] }
  *   | { collection: "audit", id: string, body: Partial<RecordBodies["devices"]> }
- *   | { collection: "moments" | "remarks", vault: string, name: string | undefined, isOwn: boolean }} OpenedPush
+ *   | { collection: "moments" | "remarks", vault: string, name: string | undefined, isQuiet: boolean }} OpenedPush
  */
 
 /**
@@ -55,24 +55,25 @@ export async function openPush(device, message) {
  */
 async function openNotice(main, { digest, ...notice }) {
     const collection = noticeCollections.find((one) => one === notice.collection);
+    if (!collection || typeof digest !== "string") throw new SyntaxError("The push message is not a valid notice.");
     const databases = await noticeDatabases(main);
-    const database = Object.hasOwn(databases, notice.vault) && databases[notice.vault];
-    if (!collection || typeof digest !== "string" || !database
-        || !(await CompanionStore.names(database)).includes(database)) {
-        throw new SyntaxError("The push message is of no vault that may notify.");
+    const database = Object.hasOwn(databases, notice.vault) ? databases[notice.vault] : null;
+    // Turned off, while the hub could not be reached.
+    if (!database || !(await CompanionStore.names(database)).includes(database)) {
+        return { collection, vault: "", name: undefined, isQuiet: true };
     }
     const store = await CompanionStore.open(() => {}, database);
     try {
         const roster = await Roster.read(await store.fact("roster", /** @type {Uint8Array[]} */ ([])));
-        const { id: author } = await authorOfNotice(roster, { ...notice, digest });
+        const author = await authorOrNull(roster, { ...notice, digest });
         const reports = await ownReports(store, roster);
-        const { name = "", owner } = reports.get(author) ?? {};
-        const tags = await Promise.all(main.roster.members.map(({ id }) => ownerTag(roster.household, author, id)));
-        // As beside a comment.
-        const isUsedTwice = [...reports.values()].filter((other) => other.name === name).length > 1;
+        const owner = author && reports.get(author)?.owner;
+        const tags = await Promise.all(main.roster.members.map(({ id }) =>
+            ownerTag(roster.household, notice.author, id)));
+        const names = new Map([...reports].map(([id, { name }]) => [id, name]));
         return {
-            collection, vault: roster.household, isOwn: owner !== undefined && tags.includes(owner),
-            name: name === "" ? undefined : `${name}${isUsedTwice ? ` (${author.slice(0, 4)})` : ""}`,
+            collection, vault: roster.household, isQuiet: Boolean(owner && tags.includes(owner)),
+            name: (author && nameAmong(names, author)) || undefined,
         };
     } finally {
         store.close();
@@ -80,17 +81,30 @@ async function openNotice(main, { digest, ...notice }) {
 }
 
 /**
+ * Null for somebody who may have joined since this device was last open.
+ * @param {Roster} roster
+ * @param {import("../formats/record-notice.js").RecordNotice} notice
+ */
+async function authorOrNull(roster, notice) {
+    try {
+        return (await authorOfNotice(roster, notice)).id;
+    } catch (error) {
+        if (error instanceof RecordRefusal && error.code === "unknownAuthor") return null;
+        throw error;
+    }
+}
+
+/**
  * What the members report of themselves: another member's record of a name counts for nothing.
  * @param {CompanionStore} store
  * @param {Roster} roster
- * @returns {Promise<Map<string, { name: string, owner?: string }>>} by member
+ * @returns {Promise<Map<string, import("../formats/record-bodies.js").DeviceName>>} by member
  */
 async function ownReports(store, roster) {
     const statusKeys = new Map((await store.statusKeys()).map(({ epoch, key }) => [epoch, key]));
     const own = (await store.records("devices")).filter(({ record: { id, author } }) => id === author);
-    const reports = await Promise.all(own.map(async ({ record }) => {
-        const body = await openStored({ roster, statusKeys }, record, "devices");
-        return body ? [{ id: record.id, ...body, name: shownName(body.name) }] : [];
-    }));
-    return new Map(reports.flat().map((one) => [one.id, one]));
+    const reports = await Promise.all(own.map(async ({ record }) =>
+        /** @type {const} */ ([record.id, await openStored({ roster, statusKeys }, record, "devices",
+            { ofFormer: true })])));
+    return new Map(reports.flatMap(([id, body]) => (body ? [[id, body]] : [])));
 }

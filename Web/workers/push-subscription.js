@@ -61,7 +61,7 @@ export const changingSubscription = (change) => navigator.locks.request("push-su
  * Subscribes again as `keepSubscription`, unless notifications were turned off meanwhile. Throws as it does.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration
- * @param {import("../hub/client.js").HubClient[]} [vaults] as of `keepSubscription`
+ * @param {() => Promise<import("../hub/client.js").HubClient[]>} [vaults] as of `keepSubscription`
  */
 export const renewIfWanted = (device, registration, vaults) => changingSubscription(async () => {
     if (await device.store.fact(factNames.wanted, false)) await keepSubscription(device, registration, vaults);
@@ -72,9 +72,10 @@ export const renewIfWanted = (device, registration, vaults) => changingSubscript
  * under another key. Throws CompanionError `noPush`, HubError, HubUnreachable.
  * @param {DeviceSession} device
  * @param {ServiceWorkerRegistration} registration
- * @param {import("../hub/client.js").HubClient[]} vaults members of shared vaults at this hub, which push to it too
+ * @param {() => Promise<import("../hub/client.js").HubClient[]>} vaults members of shared vaults at this hub, which
+ *   push to it too
  */
-export async function keepSubscription(device, registration, vaults = []) {
+export async function keepSubscription(device, registration, vaults = async () => []) {
     const { pushKey } = await device.hub.hub();
     const key = unbase64url(pushKey);
     if (!key) {
@@ -93,5 +94,7 @@ export async function keepSubscription(device, registration, vaults = []) {
     const wantedSubscription = { ...subscription.toJSON(), ...(await fallback(device)) };
     await device.hub.setPush(wantedSubscription);
     // A vault that removed this device prevents nothing else.
-    for (const vault of vaults) await vault.setPush(wantedSubscription).catch((error) => console.warn(error));
+    for (const vault of await vaults()) {
+        await vault.setPush(wantedSubscription).catch((error) => console.warn(error));
+    }
 }

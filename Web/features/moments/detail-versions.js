@@ -65,7 +65,7 @@ export function comparedVersions(context, [original, copy], decided) {
     /** @param {import("./moments.js").Draft} draft */
     const replace = async (draft) => {
         // No other copy of it exists: it stays in the trash as a moment of its own.
-        const before = await companion.moments.save(null, draftOf(original));
+        const before = await companion.moments.save(null, draftOf(original), undefined, false);
         const kept = await companion.moments.save(original, draft);
         for (const one of [before, copy]) await companion.moments.remove(one);
         toast("The earlier versions are in the trash");

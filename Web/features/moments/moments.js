@@ -143,9 +143,10 @@ export class Moments {
      * @param {Moment | null} moment as it was read, or null for a new one
      * @param {Draft} draft
      * @param {Also} [also]
+     * @param {boolean} [isAnnounced] false for one that is nothing new to the others
      * @returns {Promise<Moment>} to be changed further
      */
-    save(moment, draft, also) {
+    save(moment, draft, also, isAnnounced) {
         const { date, place = moment?.place } = draft;
         const now = this.device.time.now() / 1000;
         return this.#write(moment, {
@@ -156,7 +157,7 @@ export class Moments {
             .map(({ id, width, height, hash, description }) =>
                 ({ id, width, height, hash, ...(description ? { description } : {}) })),
             created: moment?.created ?? now, modified: now,
-        }, also);
+        }, also, isAnnounced);
     }
 
     /** @param {Moment} moment as it was read @param {boolean} favourite */
@@ -192,7 +193,7 @@ export class Moments {
      * @param {Also} [also]
      * @returns {Promise<Moment>}
      */
-    async #write(moment, content, also = async () => []) {
+    async #write(moment, content, also = async () => [], isAnnounced = true) {
         const body = momentBody(content);
         const index = await this.#index.ready();
         return this.editor.exclusive(async (keys) => {
@@ -200,9 +201,9 @@ export class Moments {
             const record = { ...(await keys.sealBody(name, body, replaces)), ancestors };
             const photos = await this.#photosOf(moment, content);
             const gone = await this.#withoutPhotos(moment, content.photos, index, keys);
-            // A shared vault's new moment is announced, also if it is changed again before it is sent.
-            const isPushed = moment ? (await this.device.stored("moments", moment.id)).line?.isPushed
-                : this.device.member !== null;
+            // What the hub does not have is new to the other members.
+            const isPushed = isAnnounced && this.device.member !== null && content.removed === undefined
+                && replaces === 0;
             await this.editor.commit({
                 ...gone, waiting: [{ key: recordKey("moments", name.id), record, isPushed }, ...photos.waiting,
                     ...gone.waiting, ...(await also(name, keys))],

@@ -1,7 +1,7 @@
 // Comments on moments and reactions to them. Each is a record of its own that never changes, so devices that write at
 // the same time don't conflict; only its author removes it. docs/formats.md, "Remarks".
 import { recordKey } from "../../formats/record-key.js";
-import { newRemarkID, remarkBody, shownName } from "../../formats/remark-format.js";
+import { nameAmong, newRemarkID, remarkBody } from "../../formats/remark-format.js";
 import { RemarkIndex } from "./remark-index.js";
 import { UnlockedIndex } from "./unlocked-index.js";
 
@@ -53,12 +53,8 @@ export class Remarks {
     async authorNames() {
         if (!this.isShared) return () => "";
         const names = await this.editor.household.ownNames();
-        // "You" is the reader.
-        const inUse = ["you", ...[...names.values()].map((name) => shownName(name).toLocaleLowerCase())];
         return (author) => {
-            const name = shownName(names.get(author) ?? "");
-            const isUsedTwice = inUse.filter((one) => one === name.toLocaleLowerCase()).length > 1;
-            const shown = name ? `${name}${isUsedTwice ? ` (${author.slice(0, 4)})` : ""}` : author.slice(0, 8);
+            const shown = nameAmong(names, author) || author.slice(0, 8);
             return this.device.roster.member(author) ? shown : `${shown}, no longer a member`;
         };
     }

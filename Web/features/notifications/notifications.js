@@ -39,12 +39,14 @@ export async function notificationState({ device }) {
 }
 
 /**
- * The members of shared vaults that push to this device; loaded where there are some.
+ * The members of shared vaults that push to this device; loaded where there are some. Empty while it is locked.
  * @param {Companion} companion
+ * @param {boolean} isWanted
  */
-async function noticedHubs(companion) {
-    if (companion.state !== "unlocked" || (await companion.vaults.list()).length === 0) return [];
-    return (await import("./vault-notices.js")).noticedHubs(companion);
+async function noticedHubs(companion, isWanted) {
+    const vaults = await companion.vaults.list().catch(() => []);
+    if (vaults.length === 0) return [];
+    return import("./vault-notices.js").then((notices) => notices.noticedHubs(companion, isWanted)).catch(() => []);
 }
 
 /**
@@ -65,7 +67,7 @@ export async function subscribe(companion) {
     const { device } = companion;
     const registration = await registered();
     await changingSubscription(async () => {
-        await keepSubscription(device, registration, await noticedHubs(companion));
+        await keepSubscription(device, registration, () => noticedHubs(companion, true));
         await companion.settings.set(factNames.wanted, true);
     });
     companion.reportNotifications(null);
@@ -88,6 +90,7 @@ export async function unsubscribe(companion) {
     await changingSubscription(async () => {
         await companion.settings.set(factNames.wanted, false);
         await end();
+        await noticedHubs(companion, false);
         await companion.device.hub.removePush();
     });
 }
@@ -107,10 +110,15 @@ export async function forgetNotifications() {
  */
 export async function renewSubscription(companion) {
     const { device, settings } = companion;
-    if (!device.facts || !(await settings.get(factNames.wanted, false))) return null;
+    if (!device.facts) return null;
+    if (!(await settings.get(factNames.wanted, false))) {
+        // Another session turned them off.
+        await changingSubscription(() => noticedHubs(companion, false));
+        return null;
+    }
     if (permission() !== "granted") return "Notifications were turned off for AppLocker in this device’s settings.";
     try {
-        await renewIfWanted(device, await registered(), await noticedHubs(companion));
+        await renewIfWanted(device, await registered(), () => noticedHubs(companion, true));
         return null;
     } catch (error) {
         // Notifications arrive without this device's connection to the hub, which is shown elsewhere.

@@ -365,7 +365,7 @@ export class Vaults extends EventTarget {
         this.problems.delete(id);
         await this.#change((all) => all.filter(({ household }) => household !== id));
         const { setNoticeDatabase } = await import("../../household/vault-notices.js");
-        await setNoticeDatabase(this.main.device, id, null);
+        await setNoticeDatabase(this.main.device, id, undefined);
         this.main.device.tabs.post({ kind: "state" });
         for (const { household, database } of entries) if (household === id) await this.databases.remove(database);
         this.#changed();

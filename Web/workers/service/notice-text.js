@@ -68,12 +68,13 @@ const vaultNotice = (device, name) => ({
  * @param {Extract<import("../open-push.js").OpenedPush, { vault: string }>} opened
  * @returns {Notice}
  */
-function memberNotice({ collection, vault, name, isOwn }) {
+function memberNotice({ collection, vault, name, isQuiet }) {
     const member = short(name ?? "A member of a shared vault");
     return {
         kind: collection === "moments" ? "moment" : "remark", tag: `${collection}-${vault}`,
         title: `${member} ${collection === "moments" ? "added a moment" : "responded to a moment"}`,
-        body: "Open AppLocker to see it.", address: `/moments?vault=${vault}`, answers: false, quiet: isOwn, about: "",
+        body: "Open AppLocker to see it.", address: `/moments?vault=${vault}`, answers: false, quiet: isQuiet,
+        about: "",
     };
 }
 
