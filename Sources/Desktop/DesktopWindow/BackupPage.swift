@@ -64,7 +64,7 @@ final class BackupPage: Page {
         screen["progress"].setVisible(model.progress != nil)
         gtk_progress_bar_set_fraction(screen["progress"].opaque, model.progress ?? 0)
         if !model.outcome.isEmpty { screen["export_row"].setRowSubtitle(model.outcome) }
-        for button in ["import", "replace"] { screen[button].setVisible(model.progress == nil) }
+        for button in ["import", "replace", "erase"] { screen[button].setVisible(model.progress == nil) }
         if !model.importOutcome.isEmpty { screen["import_row"].setRowSubtitle(model.importOutcome) }
         guard model.importQuestion != shownQuestion else { return }
         shownQuestion = model.importQuestion

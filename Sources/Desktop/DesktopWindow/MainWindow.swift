@@ -259,6 +259,7 @@ extension MainWindow {
 
     private func startFirstRun() {
         let context = models.context
+        models.firstRun.begin()
         let view = FirstRunView(
             models.firstRun, window: { [unowned self] in widget }, announce: { context.announce($0) },
             onTrial: { [services] app in

@@ -213,7 +213,9 @@ public final class BackupModel {
                     \.reset,
                     body: ResetRequest(passcode: passcode, confirmation: ResetRequest.confirmationText))
             }
-            context.announce(localizedNote(done.notes) ?? localized("Everything is erased."))
+            // The first note sends to the command line; the window begins again by itself.
+            let rest = done.notes.dropFirst().map { localized(written: $0) }
+            context.announce(([localized("Everything is erased.")] + rest).joined(separator: " "))
         }
     }
 

@@ -47,6 +47,13 @@ public final class FirstRunModel {
         self.recovery = recovery
     }
 
+    /// Begins with the first step, also after everything was erased.
+    public func begin() {
+        (step, refusal, search, trial, all, chosenCount) = (.passcode, "", "", nil, [], 0)
+        filter()
+        recovery.forget()
+    }
+
     /// Sets the first passcode and opens a management session with it, so that the next steps don't ask for it again.
     public func choose(passcode: String, repeated: String) async {
         guard !isWorking else { return }

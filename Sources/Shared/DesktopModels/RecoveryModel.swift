@@ -45,4 +45,10 @@ public final class RecoveryModel {
 
     /// The code leaves the screen.
     public func close() { (code, refusal) = (nil, "") }
+
+    /// As before the first sheet.
+    func forget() {
+        close()
+        isVerified = false
+    }
 }

@@ -170,9 +170,7 @@ public final class HubClient: HubConnection {
         } catch is NIOTooManyBytesError {
             throw HubUnreachable(.tooLarge, "The hub's response is too long; it was not read.")
         } catch {
-            if let sentence = TLSFailure.sentence(error, at: settings.address) {
-                throw HubUnreachable(.certificate, sentence)
-            }
+            if let failure = TLSFailure.failure(error, at: settings.address) { throw failure }
             throw HubUnreachable(.offline, "The hub at \(settings.address) can't be reached (\(Self.words(error))).")
         }
     }

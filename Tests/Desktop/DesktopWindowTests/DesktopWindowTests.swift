@@ -275,10 +275,9 @@ import Testing
     }
 
     @Test func everythingIsErasedAndTheWindowStartsAgain() async throws {
-        let session = try await WindowSession()
-        try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
-        _ = try await session.client.call(\.addNote, body: NoteRequest(title: "Bank", body: "12-34-56"))
+        let session = try await WindowSession(isSetUp: false)
         try await session.startWindow()
+        try await session.setUpByTheFirstRun()
         try await session.press(keys: "alt+9")
         try await session.press("Erase…")
         try await session.awaitWords("Only a backup restores them")
@@ -291,8 +290,11 @@ import Testing
         try await session.awaitWords("Wrong passcode")
         #expect(try await session.client.call(\.status).isSetUp)
         try await session.enterPasscode(verb: "Erase")
+        try await session.awaitWords("Everything is erased.")
         try await session.awaitWords("Set up AppLocker")
         #expect(try await !session.client.call(\.status).isSetUp)
+        try await session.setUpByTheFirstRun()
+        #expect(try await session.client.call(\.status).isSetUp)
     }
 
     @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {
@@ -327,5 +329,24 @@ import Testing
             BuiltProducts.path("applocker-desktop"), environment: ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent"])
         #expect(run.exit == .code(1))
         #expect(run.errorOutput.split(separator: "\n").last?.contains("there is no desktop session") == true)
+    }
+}
+
+extension WindowSession {
+    /// The first run, with a passcode and nothing else; ends on the overview.
+    fileprivate func setUpByTheFirstRun() async throws {
+        try await awaitWords("Choose a passcode")
+        try await type(Self.passcode)
+        try await press(keys: "Tab", "Tab")
+        try await type(Self.passcode)
+        try await awaitWords("Very strong.")
+        try await press(keys: "Return")
+        for words in ["Which apps are locked?", "When you are away", "Your phone", "If you forget the passcode"] {
+            try await awaitWords(words)
+            try await press(keys: "alt+s")
+        }
+        try await awaitWords("AppLocker is ready")
+        try await press(keys: "alt+o")
+        try await awaitWords("Overview")
     }
 }

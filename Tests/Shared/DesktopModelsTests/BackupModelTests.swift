@@ -157,14 +157,16 @@ struct BackupImportTests {
     @Test func everythingIsErasedOnlyWithThePasscode() async throws {
         control.on(\.reset) { request in
             try FakeControl.check(try request.body(as: ResetRequest.self).passcode)
-            return DoneReport()
+            return DoneReport(notes: [
+                "Everything is erased. Set AppLocker up again with `applocker setup`.", "The hub keeps its data.",
+            ])
         }
         async let done: Void = model.eraseEverything()
         await answer(context.prompt)
         await done
         let request = try #require(control.requests(.reset).last).body(as: ResetRequest.self)
         #expect(request.confirmation == ResetRequest.confirmationText)
-        #expect(context.announcement == "Everything is erased.")
+        #expect(context.announcement == "Everything is erased. The hub keeps its data.")
     }
 
     @Test func theOtherPasscodeOfABackupIsAskedForUntilItOpens() async throws {
