@@ -188,3 +188,15 @@ def test_a_menu_stays_when_the_page_becomes_wide(phone, computer):
     phone.confirm()
     page.get_by_text("Unlocked until").first.wait_for()
     page.set_viewport_size({"width": 393, "height": 659})
+
+
+def test_an_answer_counts_if_another_screen_is_opened_at_once(phone):
+    answer = phone.page.evaluate("""() => import("/ui/sheet.js").then(({ sheet }) => {
+        const screen = new AbortController();
+        let end;
+        const answer = sheet("A question", screen.signal, (given) => ((end = given), []));
+        end(true);
+        screen.abort();
+        return answer;
+    })""")
+    assert answer is True

@@ -23,6 +23,8 @@ export function sheet(title, signal, build) {
         const closed = new AbortController();
         const dialog = element("dialog", { class: "sheet", "aria-labelledby": "sheet-title" });
         const end = (/** @type {Answer | null} */ given) => {
+            // The event "close" comes later: another screen may be opened before, and the answer counts.
+            if (!dialog.open) return;
             answer = given;
             dialog.close();
         };
