@@ -18,6 +18,7 @@ CONTENT = (
     const [first] = await companion.household.computers();
     const vault = await companion.household.mainVault();
     const now = Date.now(), minute = 60_000, day = 86_400;
+    const midnight = new Date(now).setHours(0, 0, 0, 0);
     let sequence = 100_000;
     const rows = [];
     const put = (collection, id, record) => rows.push(
@@ -30,9 +31,10 @@ CONTENT = (
         put("notes", id, record);
         return id;
     };
+    // Shortly after midnight too the first three are of today, and the fourth is of yesterday.
     const event = (kind, appName, minutes, sentence, more = {}) => shared("events", randomID(), {
         kind, computer: first.id, computerName: first.name, app: appName, appName, sentence,
-        time: now - minutes * minute, ...more,
+        time: Math.max(now - minutes * minute, midnight + 1_000 - minutes), ...more,
     });
 
     await shared("apps", first.id, { clock: now, categories: [{ name: "Games" }, { name: "Finanzbuchhaltung" }],
