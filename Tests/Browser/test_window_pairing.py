@@ -1,6 +1,7 @@
 """A phone is paired with the window: its camera reads the code from the screen, and both show the same words."""
 
 from desktop_window import desktop_window
+from founding_steps import chooses_pin
 from phone import Phone
 from waiting import eventually
 
@@ -27,10 +28,7 @@ def test_a_phone_scans_the_windows_code_and_both_show_the_same_words(new_context
         assert " ".join(words.all_inner_texts()) in window.texts()
         window.press("They Are the Same")
         window.enter_passcode("Pair")
-        phone.page.get_by_role("heading", name="Choose a PIN").wait_for()
-        phone.type_pin()
-        phone.page.get_by_role("heading", name="Repeat the PIN").wait_for()
-        phone.type_pin()
+        chooses_pin(phone)
         phone.page.get_by_role("heading", name="Home", level=1).wait_for()
         window.awaits("Ben's phone is paired.")
         names = [device["name"] for device in computer.asked("/v1/devices")["devices"]]
