@@ -40,7 +40,7 @@ final class WebFiles: Sendable {
         guard directory != nil else { return path == "/" ? Self.plainPage : nil }
         let name = path.hasSuffix("/") ? path + "index.html" : path
         guard let file = files.withLock({ $0[name] }) else { return nil }
-        var fields = Self.safety(of: file.type)
+        var fields = Self.safety(of: file.type, at: name)
         fields[.contentType] = file.type
         // Revalidated each time: a phone must never run an old companion from a cache.
         fields[.cacheControl] = "no-cache"
@@ -70,17 +70,19 @@ final class WebFiles: Sendable {
         }
     }
 
-    /// The security headers that a type of file needs. Not all for every file: a page loads a hundred files.
-    private static func safety(of type: String) -> HTTPFields {
+    /// The security headers that a file needs. Not all for every file: a page loads a hundred files.
+    private static func safety(of type: String, at path: String) -> HTTPFields {
         // Browsers display these types as pages.
         if type.hasPrefix("text/html") || type == "image/svg+xml" { return safety }
-        return type.hasPrefix("text/javascript") ? safetyOfScripts : safetyOfParts
+        // Pages start only workers of these paths (Web/workers/script-url.js).
+        let isWorker = path == "/service-worker.js" || path.hasPrefix("/workers/")
+        return isWorker && type.hasPrefix("text/javascript") ? safetyOfWorkers : safetyOfParts
     }
 
     private static let safetyOfParts: HTTPFields = [HTTPField.Name("Cross-Origin-Resource-Policy")!: "same-origin"]
 
-    /// A worker has its script's policy.
-    private static let safetyOfScripts: HTTPFields = {
+    /// A worker has its script's policy; a script of a page has the page's.
+    private static let safetyOfWorkers: HTTPFields = {
         var fields = safetyOfParts
         fields[.contentSecurityPolicy] = "default-src 'none'; script-src 'self'; connect-src 'self'"
         fields[HTTPField.Name("Referrer-Policy")!] = "no-referrer"

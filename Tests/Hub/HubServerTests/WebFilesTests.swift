@@ -129,15 +129,21 @@ struct WebFilesTests {
     }
 
     @Test func scriptsAreLoadedOnlyFromTheHubUnderOnePolicy() async throws {
-        try await hub(["icon.svg": Data("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)]).run { hub in
+        let files = [
+            "icon.svg": "<svg xmlns=\"http://www.w3.org/2000/svg\"/>", "service-worker.js": "//", "workers/a.js": "//",
+        ]
+        try await hub(files.mapValues { Data($0.utf8) }).run { hub in
             let policy = try #require(try await hub.send("GET", "/").header("Content-Security-Policy"))
             #expect(policy.hasPrefix("default-src 'none'; script-src 'self';"))
             #expect(policy.hasSuffix("require-trusted-types-for 'script'; trusted-types applocker"))
-            // A worker has the policy of its own script.
+            // A worker has the policy of its own script, and a script of a page the page's.
+            for path in ["/service-worker.js", "/workers/a.js"] {
+                #expect(
+                    try await hub.send("GET", path).header("Content-Security-Policy")
+                        == "default-src 'none'; script-src 'self'; connect-src 'self'")
+            }
             let script = try await hub.send("GET", "/core/app.js")
-            #expect(
-                script.header("Content-Security-Policy")
-                    == "default-src 'none'; script-src 'self'; connect-src 'self'")
+            #expect(script.header("Content-Security-Policy") == nil)
             #expect(script.header("X-Content-Type-Options") == "nosniff")
             // An SVG image that is opened directly is a page of its own.
             let drawing = try await hub.send("GET", "/icon.svg")
