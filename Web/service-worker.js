@@ -1,11 +1,11 @@
 // Runs while no page is open: caches the app's files, shows push messages, and receives what is shared.
 import { clicked, pushed, resubscribe, seen } from "./workers/service/notifications.js";
-import { activate, answer, install } from "./workers/service/app-cache.js";
+import { activate, answer, install, routePastWorker } from "./workers/service/app-cache.js";
 import { handOver, isShare, receiveShare } from "./workers/service/received-shares.js";
 
 const worker = /** @type {ServiceWorkerGlobalScope} */ (/** @type {unknown} */ (self));
 
-worker.addEventListener("install", (event) => event.waitUntil(install()));
+worker.addEventListener("install", (event) => event.waitUntil(Promise.all([install(), routePastWorker(event)])));
 worker.addEventListener("activate", (event) => event.waitUntil(activate()));
 worker.addEventListener("fetch", (event) => (isShare(event) ? receiveShare(event) : answer(event)));
 worker.addEventListener("push", (event) => event.waitUntil(pushed(event)));

@@ -61,6 +61,17 @@ def test_the_first_load_fits_its_budget(new_context, computer):
     assert 50_000 < size < 150_000, f"{size} bytes"
 
 
+def test_a_paired_device_loads_its_pages_beside_the_rest_of_the_app(phone):
+    """One after the other takes a fifth longer, which is seen each time that the app is opened (docs/benchmarks.md)."""
+    page = phone.page
+    page.route("**/app.js", lambda route: route.abort())
+    with page.expect_request("**/shell/paired.js"), page.expect_request("**/styles/launch.css"):
+        page.reload()
+    page.unroute("**/app.js")
+    page.reload()
+    page.get_by_role("heading", name="AppLocker is locked").wait_for()
+
+
 def test_a_screen_without_its_stylesheet_is_not_drawn_until_it_can_be_loaded(phone):
     page = phone.page
     page.route("**/styles/vault.css", lambda route: route.abort())

@@ -31,6 +31,9 @@ interface WorkerNavigator {
     setAppBadge?(count?: number): Promise<void>;
     clearAppBadge?(): Promise<void>;
 }
+interface ExtendableEvent {
+    addRoutes?(rule: object): Promise<void>;
+}
 // The Shape Detection API, in Chromium on Android and macOS.
 declare class BarcodeDetector {
     constructor(options: { formats: string[] });

@@ -1,5 +1,8 @@
 // Stylesheets that a feature needs, beside those of index.html.
 
+/** Of the first screens of a paired device. */
+export const pairedStylesheets = ["overview", "launch", "settings", "sharing", "disguise"];
+
 /** @type {Map<string, Promise<unknown>>} */
 const added = new Map();
 

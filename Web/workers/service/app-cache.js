@@ -77,6 +77,17 @@ async function plain(answer) {
     return new Response(await answer.arrayBuffer(), { headers });
 }
 
+/**
+ * Lets the browser read cached files without this worker, where it can (Service Workers, section 4.5, "addRoutes").
+ * Pages are still answered here, so that an evicted or incomplete cache is filled again.
+ * @param {ExtendableEvent} event "install"
+ */
+export async function routePastWorker(event) {
+    const condition = { not: { requestMode: "navigate" } };
+    // Refused by browsers without "not"; they have no routes then.
+    await event.addRoutes?.({ condition, source: { cacheName } }).catch(() => {});
+}
+
 /** Deletes other versions, and claims open pages. */
 export async function activate() {
     const names = await caches.keys();
@@ -94,9 +105,20 @@ export function answer(event) {
     if (request.method !== "GET" || origin !== worker.location.origin || /^\/(v1|metrics|health)\b/.test(pathname)) {
         return;
     }
-    if (request.mode === "navigate") return event.respondWith(file("index.html", event));
+    if (request.mode === "navigate") {
+        event.waitUntil(repair());
+        return event.respondWith(file("index.html", event));
+    }
     if (pathname === `/${listName}` && search) return;
     event.respondWith(file(pathname.slice(1), event));
+}
+
+/** Fetches everything again if a file is missing, which the browser may have read past this worker. Never throws. */
+async function repair() {
+    const list = await caches.match(`/${listName}`, { cacheName });
+    if (!list) return;
+    const [{ files }, kept] = await Promise.all([list.json(), caches.open(cacheName).then((cache) => cache.keys())]);
+    if (kept.length <= Object.keys(files).length) await install().catch(() => {});
 }
 
 /** @param {string} name @param {FetchEvent} event */
