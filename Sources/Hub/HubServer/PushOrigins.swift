@@ -15,6 +15,13 @@ final class PushOrigins: Sendable {
         let until: Duration
     }
 
+    /// A subscription's address, its host in lower case.
+    struct Endpoint {
+        let origin: String
+        let host: String
+        let url: String
+    }
+
     /// The most clients at once; the oldest is closed for a new one.
     private static let maximum = 32
     /// How long a resolved name is used before it is resolved again.
@@ -37,11 +44,15 @@ final class PushOrigins: Sendable {
 
     /// Checks an endpoint without resolving its name.
     /// - Throws: `WebPushError.badEndpoint`.
-    func check(_ endpoint: String) throws -> (origin: String, host: String) {
+    func check(_ endpoint: String) throws -> Endpoint {
         let origin = try ApplicationServerKey.origin(of: endpoint, allowsPlain: settings.allowsPrivateAddresses)
-        guard let parts = URLComponents(string: endpoint), let host = parts.host, parts.fragment == nil else {
-            throw WebPushError.badEndpoint
-        }
+        // HTTPClient replaces a name by its checked address only if it is spelled as in the request: ASCII, in lower
+        // case, without percent-encoding.
+        guard var parts = URLComponents(string: endpoint), let host = parts.encodedHost?.lowercased(),
+            !host.contains("%"), parts.fragment == nil
+        else { throw WebPushError.badEndpoint }
+        parts.encodedHost = host
+        guard let url = parts.string else { throw WebPushError.badEndpoint }
         if !settings.allowsPrivateAddresses {
             guard parts.port == nil || parts.port == 443 else { throw WebPushError.badEndpoint }
             let bare = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
@@ -51,23 +62,32 @@ final class PushOrigins: Sendable {
                 // Names without a dot, and those of RFC 6761 and RFC 6762, belong to this machine or this network.
                 let isLocal =
                     !host.contains(".")
-                    || [".localhost", ".local", ".internal", ".home.arpa"].contains { host.lowercased().hasSuffix($0) }
+                    || [".localhost", ".local", ".internal", ".home.arpa"].contains { host.hasSuffix($0) }
                 guard !isLocal else { throw WebPushError.badEndpoint }
             }
         }
-        return (origin, host)
+        return Endpoint(origin: origin, host: host, url: url)
     }
 
-    /// - Throws: `PushRefused` if the name has a forbidden address, `PushUnreachable` if it has no address.
-    func client(for endpoint: String) async throws -> HTTPClient {
-        let (origin, host) = try check(endpoint)
+    /// Sends a request to an address of its host that was checked.
+    /// - Throws: `WebPushError.badEndpoint`; `PushRefused` if the host has a forbidden address, `PushUnreachable` if it
+    ///   has none; an error of the connection.
+    func execute(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+        let endpoint = try check(request.url)
+        var request = request
+        request.url = endpoint.url
+        return try await client(for: endpoint).execute(request, timeout: TimeAmount(settings.timeout))
+    }
+
+    private func client(for endpoint: Endpoint) async throws -> HTTPClient {
+        let origin = endpoint.origin
         let now = time.elapsed()
         if let way = ways.withLock({ $0[origin] }), way.until > now { return way.client }
-        let address = try await resolve(host)
+        let address = try await resolve(endpoint.host)
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(settings.timeout), read: TimeAmount(settings.timeout)))
-        configuration.dnsOverride = [host: address]
+        configuration.dnsOverride = [endpoint.host: address]
         configuration.connectionPool.idleTimeout = .seconds(60)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let closing = ways.withLock { ways -> [HTTPClient] in

@@ -198,8 +198,7 @@ final class PushSender: Sendable {
             return .refused
         }
         do {
-            let client = try await origins.client(for: subscription.endpoint)
-            let response = try await client.execute(request, timeout: TimeAmount(settings.timeout))
+            let response = try await origins.execute(request)
             _ = try? await response.body.collect(upTo: 16 << 10)
             let retryAfter = response.headers.first(name: "Retry-After").flatMap { Int($0) }
             switch response.status.code {

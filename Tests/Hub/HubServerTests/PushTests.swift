@@ -1,9 +1,12 @@
+import AsyncHTTPClient
 import Crypto
 import Foundation
 import HubAPI
 import HubStore
+import NIOHTTP1
 import TestSupport
 import Testing
+import WebPush
 
 @testable import HubServer
 
@@ -242,15 +245,30 @@ struct PushTests {
         }
         for addresses in [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::1"], ["::ffff:192.168.1.1"], ["fe80::1%eth0"]] {
             await #expect(throws: PushRefused.self, "\(addresses)") {
-                try await origins(addresses).client(for: "https://push.example.com/x")
+                try await origins(addresses).execute(HTTPClientRequest(url: "https://push.example.com/x"))
             }
         }
         await #expect(throws: PushUnreachable.self) {
-            try await origins([]).client(for: "https://push.example.com/x")
+            try await origins([]).execute(HTTPClientRequest(url: "https://push.example.com/x"))
         }
-        let good = origins(["8.8.8.8"])
-        _ = try await good.client(for: "https://push.example.com/x")
-        await good.end()
+    }
+
+    /// No name here exists: a request arrives only at the address that was checked.
+    @Test func aNameIsContactedOnlyAtItsCheckedAddressHoweverItIsSpelled() async throws {
+        let service = try await TestPush.start()
+        var settings = PushSettings()
+        settings.allowsPrivateAddresses = true
+        let origins = PushOrigins(settings: settings, time: SystemHubTime(), addresses: { _ in ["127.0.0.1"] })
+        let hosts = ["PUSH.invalid", "push.invalid", "Push.Invalid", "b\u{fc}cher.invalid", "xn--bcher-kva.invalid"]
+        for host in hosts {
+            var request = HTTPClientRequest(url: "http://\(host):\(service.port)/\(host.utf8.count)")
+            request.method = .POST
+            #expect(try await origins.execute(request).status == .created, "\(host)")
+        }
+        #expect(service.messages.map(\.path) == hosts.map { "/\($0.utf8.count)" })
+        #expect(throws: WebPushError.badEndpoint) { try origins.check("https://%70ush.example.com/x") }
+        await origins.end()
+        await service.end()
     }
 
     @Test func anInvalidPushMessageIsRefused() async throws {
