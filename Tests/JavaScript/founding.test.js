@@ -5,7 +5,7 @@ import { importPrivate } from "/crypto/p256.js";
 import { Roster } from "/crypto/roster.js";
 import { admitting, foundedBy, revoking } from "/crypto/roster-writing.js";
 import { signRecord } from "/crypto/signature.js";
-import { KeyRing, ringKind } from "/crypto/ring.js";
+import { KeyRing, maximumEntries, maximumGiven, ringKind } from "/crypto/ring.js";
 import { checkRecord } from "/formats/record-check.js";
 import { readStartLink } from "/household/founding.js";
 import { freshIdentity } from "/household/identity.js";
@@ -129,6 +129,27 @@ export const tests = {
             revision: 1, replaces: 0 });
         equal(await accepts(roster, own, record), null, "keys of a session that had them");
         expect(own.ring.key(ringKind.vault, vault, 2) !== undefined, "the new key");
+    },
+
+    async noRingIsMadeThatIsTooFullToBeReadAgain() {
+        const { first, second, roster, household, vault, ring, keysOf } = await phones();
+        const many = (count) => Array.from({ length: count }, (_, index) => (
+            { kind: ringKind.vault, vault: "a".repeat(32), epoch: index + 1, key: randomBytes(32) }));
+        equal(new KeyRing(many(maximumEntries)).entries.length, maximumEntries, "a full ring");
+        equal(await refusal(() => new KeyRing(many(maximumEntries + 1))), "tooLarge", "one more");
+        // Of a computer, with room for the keys that this device makes when it revokes that computer.
+        const { sealBox } = await import("/crypto/box.js");
+        const own = await keysOf(second, ring);
+        const name = { vault: household, collection: "keys", id: second.id, revision: 1 };
+        const send = async (count) => {
+            const sealed = await sealBox(new KeyRing(many(count)).plaintext, name, second.box.point);
+            const record = { name, epoch: 1, author: roster.member(first.id), sealed, blobs: [] };
+            return refusal(() => own.add(record, {}, () => true, vault));
+        };
+        const room = maximumGiven - own.ring.entries.length;
+        equal(await send(room + 1), "unreadable", "too many keys of a computer");
+        equal(await send(room), null, "as many as there is room for");
+        equal(withEpoch(own.ring, household, vault, 2).entries.length, maximumGiven + 2, "own keys afterwards");
     },
 
     async aComputersKeysAreNotThoseOfTheHousehold() {

@@ -10,6 +10,8 @@ export const ringKind = Object.freeze({ vault: 1, inbox: 2, device: 3, status: 4
 
 const entryLength = 53;
 export const maximumEntries = 4096;
+/** The limit for keys from other devices. The rest of a ring is for keys that this device makes. */
+export const maximumGiven = maximumEntries - 256;
 const bound = fields("applocker/1/ring");
 
 /** @param {RingEntry} entry */
@@ -20,7 +22,8 @@ export class KeyRing {
     entries = [];
 
     /**
-     * Keeps duplicates once; refuses two keys under one name.
+     * Keeps duplicates once. Throws FormatError `malformed` for two keys under one name, and `tooLarge`: written, such
+     * a ring would never open again.
      * @param {RingEntry[]} entries
      */
     constructor(entries) {
@@ -30,6 +33,9 @@ export class KeyRing {
             else if (!equalInConstantTime(last.key, entry.key)) {
                 throw new FormatError("malformed", "Two keys claim one place in the key ring.");
             }
+        }
+        if (this.entries.length > maximumEntries) {
+            throw new FormatError("tooLarge", `A key ring has at most ${maximumEntries} keys.`);
         }
     }
 

@@ -4,7 +4,7 @@ import { boxOwner, openBox } from "../crypto/box.js";
 import { openEnvelope, readEnvelope, sealEnvelope } from "../crypto/envelope.js";
 import { freshPair, importPrivate, publicKeyOf } from "../crypto/p256.js";
 import { hkdfKey, sha256 } from "../crypto/primitives.js";
-import { KeyRing, maximumEntries, ringKind } from "../crypto/ring.js";
+import { KeyRing, maximumGiven, ringKind } from "../crypto/ring.js";
 import { deviceID, signRecord, sealedBytes } from "../crypto/signature.js";
 import { readBody } from "../formats/record-bodies.js";
 import { CompanionError } from "./errors.js";
@@ -210,7 +210,7 @@ export class UnlockedKeys {
                 (!ownVault || (entry.kind !== ringKind.status && entry.vault !== ownVault))
                 && isAccepted(entry, record.author.id, this.ring, after, isMember));
             const ring = new KeyRing([...this.ring.entries, ...accepted]);
-            if (ring.entries.length > maximumEntries) throw new RecordRefusal("unreadable");
+            if (ring.entries.length > maximumGiven) throw new RecordRefusal("unreadable");
             this.ring = ring;
             Object.assign(owners, after);
         } catch {

@@ -199,7 +199,7 @@ extension HouseholdService {
             guard mayMake else { return nil }
             entries.append(.init(kind: kind, vault: vault, epoch: epoch, key: .random(count: 32)))
         }
-        return KeyRing(entries)
+        return try KeyRing([]).adding(entries)
     }
 
     // MARK: Records of former members
