@@ -95,6 +95,13 @@ export class FakeHousehold {
         };
     }
 
+    launch() {
+        return {
+            computer: this.computer.id, computerName: "den", prompt: randomID(), app: "diary", appName: "Diary",
+            path: "/usr/bin/diary", clock: 1_700_000_000_000, expires: 1_700_000_060_000, defaultGrantSeconds: 300,
+        };
+    }
+
     /** Stores records at the hub and sends them to its streams. */
     store(...records) {
         for (const record of records) {

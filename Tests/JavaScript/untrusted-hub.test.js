@@ -101,6 +101,8 @@ export const tests = {
             ["a record of a device that may not write it",
                 await household.sealed("events", randomID(), household.event("x"), { author: laptop })],
             ["a record of a device that may not write it",
+                await household.sealed("requests", randomID(), household.launch(), { author: laptop })],
+            ["a record of a device that may not write it",
                 await household.sealed("commands", randomID(), {}, { revision: 1 })],
             ["a record of another household or collection", { ...(await household.note("x")) }, "events"],
             ["a record that does not open", await household.sealed("events", randomID(), household.event("x"),
@@ -117,6 +119,12 @@ export const tests = {
         equal((await counted(companion))[1].sort(), [...new Set(bad.map(([what]) => report(what)))].sort(),
             "reports, each one once");
         equal((await companion.household.alerts()).map((alert) => alert.sentence), ["good"], "accepted alerts");
+        for (const [collection, body] of [["events", household.event("x")], ["requests", household.launch()]]) {
+            const pushed = await household.sealed(collection, randomID(), body, { author: laptop });
+            const message = new TextEncoder().encode(JSON.stringify(pushed));
+            equal(await refusal(() => openPush(companion.device, message)), "wrongWriter",
+                `a push about another computer, ${collection}`);
+        }
         companion.close();
     },
 

@@ -285,9 +285,11 @@ async function look(device, record, batch) {
                 event.previous ? await isHere(event.previous) : false);
             return true;
         }
-        case "requests":
-            await open("requests");
+        case "requests": {
+            const launch = await open("requests");
+            if (launch.computer !== record.author.id) throw new RecordRefusal("wrongWriter");
             return true;
+        }
         case "commands": {
             // The first revision is the companion's.
             if (revision === 1) return false;

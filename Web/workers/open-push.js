@@ -44,6 +44,8 @@ export async function openPush(device, message) {
     }
     const collection = /** @type {"events" | "requests"} */ (record.collection);
     const body = await openHousehold(device.statusKeys, checked, collection);
+    // Another computer of the household has the same keys.
+    if (body.computer !== record.author) throw new RecordRefusal("wrongWriter");
     return /** @type {OpenedPush} */ ({ collection, id: record.id, body });
 }
 
