@@ -33,11 +33,11 @@ extension HubService {
         try Check.number(message.size, upTo: Self.maximumBlobBytes, "size")
         try Check.bytes(message.hash, 32, "hash")
         let device = try request.knownDevice()
-        if try await store.blob(message.id, of: device.household) == nil {
-            try await quotas.reserve(message.size, for: device.household)
-        }
-        return try .json(
-            try await store.beginBlob(message, by: device.id, household: device.household, at: time.seconds()))
+        let state = try await store.beginBlob(
+            message, by: device.id, household: device.household, limit: configuration.limits.quotaBytes,
+            at: time.seconds())
+        quotas.forget(device.household)
+        return try .json(state)
     }
 
     func storedBlob(_ request: HubRequest) async throws -> StoredBlob {

@@ -2,9 +2,10 @@ import HubAPI
 import HubStore
 import Synchronization
 
-/// The usage of each household, cached for a minute; writes through this hub are added. Near the limit, and after each
-/// hundredth of it, the store is read again, because other hubs may have written. Concurrent writes aren't counted: a
-/// household may exceed the limit by a batch of records for each request, and by a hundredth of the limit for each hub.
+/// The usage of each household, cached for a minute; records that are written through this hub are added. Near the limit,
+/// and after each hundredth of it, the store is read again, because other hubs may have written. Concurrent writes aren't
+/// counted: a household may exceed the limit by a batch of records for each request, and by a hundredth of the limit for
+/// each hub. Blobs never exceed it: the store compares them when they begin.
 final class Quotas: Sendable {
     private struct Known {
         var bytes: UInt64
@@ -31,10 +32,7 @@ final class Quotas: Sendable {
         let report = try await store.household(household)
         let (sum, overflow) = report.bytes.addingReportingOverflow(bytes)
         guard !overflow, sum <= limit else {
-            throw HubError(
-                .quotaExceeded,
-                "The household has \(report.bytes) of the \(limit) bytes that it may have here. Delete something first."
-            )
+            throw HubError.overQuota(report.bytes, limit: limit)
         }
         let now = time.elapsed()
         known.withLock { known in
@@ -42,6 +40,9 @@ final class Quotas: Sendable {
             known[household] = Known(bytes: sum, at: now, added: bytes)
         }
     }
+
+    /// The household's bytes have changed otherwise than by `reserve`.
+    func forget(_ household: HubID) { known.withLock { $0[household] = nil } }
 
     private func fits(_ bytes: UInt64, _ household: HubID) -> Bool {
         let now = time.elapsed()

@@ -53,6 +53,11 @@ extension HubError {
     package static var blobBounds: HubError {
         HubError(.badRequest, "The range exceeds the size of the blob.")
     }
+    package static func overQuota(_ bytes: UInt64, limit: UInt64) -> HubError {
+        HubError(
+            .quotaExceeded,
+            "The household has \(bytes) of the \(limit) bytes that it may have here. Delete something first.")
+    }
     package static var blobIsEmpty: HubError {
         HubError(.badRequest, "A blob has at least 1 byte and a SHA-256 of 32 bytes.")
     }

@@ -92,10 +92,12 @@ public protocol HubStore: Sendable {
     // MARK: Blobs
 
     /// The stored description of a blob; its bytes are in a `HubBlobStore`.
+    /// - Parameter limit: the bytes that the household may have with the blob; a blob that is known already is not
+    ///   compared.
     /// - Throws: `conflict` if a blob of this id has another size or hash; `unavailable` while its bytes are being
-    ///   removed.
+    ///   removed; `quotaExceeded`.
     func beginBlob(
-        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+        _ request: NewBlobRequest, by device: HubID, household: HubID, limit: UInt64, at time: Int64
     ) async throws -> BlobState
     func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob?
     /// Sets how many bytes are received; back to 0 if the bytes were wrong.

@@ -29,7 +29,7 @@ extension PostgresHubStore {
     }
 
     public func beginBlob(
-        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+        _ request: NewBlobRequest, by device: HubID, household: HubID, limit: UInt64, at time: Int64
     ) async throws -> BlobState {
         guard (1...UInt64(Int64.max >> 8)).contains(request.size), request.hash.count == 32 else {
             throw HubError.blobIsEmpty
@@ -50,7 +50,7 @@ extension PostgresHubStore {
                     .integer(totals.number), .id(request.id), .number(request.size), .bytes(request.hash),
                     .integer(time), .id(device),
                 ])
-            totals.bytes += Int64(request.size)
+            totals.bytes = try request.added(to: totals.bytes, limit: limit)
             try totals.save(connection)
             return BlobState(size: request.size, received: 0, isComplete: false)
         }

@@ -23,7 +23,7 @@ extension SQLiteHubStore {
     }
 
     public func beginBlob(
-        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+        _ request: NewBlobRequest, by device: HubID, household: HubID, limit: UInt64, at time: Int64
     ) async throws -> BlobState {
         guard (1...UInt64(Int64.max >> 8)).contains(request.size), request.hash.count == 32 else {
             throw HubError.blobIsEmpty
@@ -43,7 +43,7 @@ extension SQLiteHubStore {
             try database.execute(
                 sql: "INSERT INTO blob (household, id, size, hash, idle_since, begun_by) VALUES (?, ?, ?, ?, ?, ?)",
                 arguments: [totals.number, request.id, Int64(request.size), request.hash, time, device])
-            totals.bytes += Int64(request.size)
+            totals.bytes = try request.added(to: totals.bytes, limit: limit)
             try Self.save(totals, in: database)
             return BlobState(size: request.size, received: 0, isComplete: false)
         }

@@ -68,6 +68,42 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
+        func blobsThatBeginAtOnceShareTheHouseholdsLimit(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let limit: UInt64 = 100_000
+            func begin(_ request: NewBlobRequest) async throws {
+                _ = try await store.beginBlob(
+                    request, by: household.computer, household: household.id, limit: limit, at: now)
+            }
+            let requests = (0..<16).map { _ in NewBlobRequest(id: .random(), size: 60_000, hash: .random(32)) }
+            let begun = try await withThrowingTaskGroup(of: NewBlobRequest?.self) { group in
+                for request in requests {
+                    group.addTask {
+                        do {
+                            try await begin(request)
+                            return request
+                        } catch let error as HubError where error.code == .quotaExceeded {
+                            return nil
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
+            }
+            #expect(begun.count == 1)
+            #expect(try await store.household(household.id).bytes <= limit)
+            // A blob that has begun continues, and a refused one leaves nothing.
+            for request in begun { try await begin(request) }
+            for request in requests where request.id != begun.first?.id {
+                #expect(try await store.blob(request.id, of: household.id) == nil)
+            }
+            await expectRefusal(.quotaExceeded) {
+                try await begin(NewBlobRequest(id: .random(), size: 1 << 55 - 1, hash: .random(32)))
+            }
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func aRecordNamesOnlyCompleteBlobs(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store

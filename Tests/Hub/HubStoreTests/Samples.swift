@@ -70,6 +70,15 @@ struct SampleHousehold: Sendable {
     }
 }
 
+extension HubStore {
+    /// Begins a blob in a household without a limit.
+    func beginBlob(
+        _ request: NewBlobRequest, by device: HubID, household: HubID, at time: Int64
+    ) async throws -> BlobState {
+        try await beginBlob(request, by: device, household: household, limit: .max, at: time)
+    }
+}
+
 /// Two records and an upload in a store that is closed, migrated back to the previous version, and opened again.
 struct UploadOfTheVersionBefore {
     private let household: SampleHousehold

@@ -73,7 +73,7 @@ try await withThrowingTaskGroup(of: Void.self) { group in
             let (id, size) = (randomID(), 20_000)
             _ = try await store.beginBlob(
                 NewBlobRequest(id: id, size: UInt64(size), hash: Data(count: 32)), by: computer, household: household,
-                at: time)
+                limit: .max, at: time)
             for from in stride(from: 0, to: size, by: 5_000) {
                 try await blobs.write(
                     (from..<from + 5_000).map { byte(id, $0) }, at: UInt64(from),
