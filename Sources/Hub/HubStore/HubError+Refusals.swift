@@ -34,6 +34,11 @@ extension HubError {
     package static func rosterNumber(next: UInt64) -> HubError {
         HubError(.conflict, "The next roster entry has number \(next); fetch the new entries and sign again.")
     }
+    package static var rosterIsFull: HubError {
+        HubError(
+            .quotaExceeded,
+            "The household's roster is full: devices can be revoked, but to admit another one, found a new household.")
+    }
     package static var otherRole: HubError {
         HubError(
             .badRequest, "The device joined with another role than that of the roster entry; admit it with its role.")

@@ -41,7 +41,8 @@ public protocol HubStore: Sendable {
     /// Appends the entry and applies it in one transaction: `admit` makes the device that joined by the invitation
     /// active, `revoke` removes a device with its token, push subscription and PIN shares. Repeating the same entry
     /// under its number changes nothing.
-    /// - Throws: `conflict` if the number is not the next; `notFound` if the invitation or the device doesn't exist.
+    /// - Throws: `conflict` if the number is not the next; `notFound` if the invitation or the device doesn't exist;
+    ///   `quotaExceeded` beyond `RosterSize`.
     func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws
 
     // MARK: Invitations
@@ -203,7 +204,7 @@ public struct StoredHousehold: Equatable, Sendable {
     public var sequence: UInt64
     /// Without tombstones.
     public var records: Int
-    /// Records as `RecordDecision` counts them, and complete or begun blobs.
+    /// Records as `RecordDecision` counts them, and complete or begun blobs as `BlobUsage` does.
     public var bytes: UInt64
     public var eventDays: Int
     public var rosterNumber: UInt64

@@ -95,9 +95,9 @@ extension PostgresHubStore {
                     WITH gone AS (DELETE FROM blob WHERE household = $2 AND \(unnamed) RETURNING id, size), kept AS (
                         INSERT INTO garbage (household, blob) SELECT $3, id FROM gone ON CONFLICT DO NOTHING
                     )
-                    SELECT coalesce(sum(size), 0)::bigint FROM gone
+                    SELECT size FROM gone
                     """, [.integer(time), .integer(totals.number), .id(household)])
-                totals.bytes -= rows.first?.integer(0) ?? 0
+                for row in rows { totals.bytes -= BlobUsage.bytes(size: row.integer(0)) }
                 try totals.save(connection)
             }
         }

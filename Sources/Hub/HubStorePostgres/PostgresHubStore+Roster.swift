@@ -30,8 +30,13 @@ extension PostgresHubStore {
     public func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws {
         try await pool.transaction { connection in
             let number = PostgresValue.integer(try LockedHousehold(household, connection).number)
-            let newest = try connection.query("SELECT max(number) FROM roster WHERE household = $1", [number])
-            let next = (newest.first?.unsigned(0) ?? 0) + 1
+            let stored = try connection.query(
+                """
+                SELECT max(number), coalesce(sum(octet_length(entry) + $2::bigint), 0)::bigint FROM roster
+                WHERE household = $1
+                """, [number, .integer(Int64(RosterSize.entryBytes))]
+            ).first
+            let next = (stored?.unsigned(0) ?? 0) + 1
             let place = PostgresValue.number(request.number)
             guard request.number == next else {
                 let there = try connection.query(
@@ -43,6 +48,7 @@ extension PostgresHubStore {
             if case .admit(let device, let role, let invitation) = request.change {
                 try Self.admit(device, role: role, by: invitation, household: number, connection)
             }
+            var removesDevice = false
             if let device = request.change.revoked {
                 try connection.query(
                     """
@@ -53,9 +59,12 @@ extension PostgresHubStore {
                 // Foreign keys remove its push subscription and PIN share.
                 let rows = try connection.query(
                     "DELETE FROM device WHERE id = $1 AND household = $2", [.id(device), number])
-                if case .revoke = request.change, rows.changed == 0 { throw HubError.noSuchDevice }
+                removesDevice = rows.changed > 0
+                if case .revoke = request.change, !removesDevice { throw HubError.noSuchDevice }
                 changes.append(.revoked(household: household, device: device))
             }
+            try RosterSize.requireRoom(
+                for: request.entry, after: stored?.integer(1) ?? 0, removesDevice: removesDevice)
             try connection.query(
                 "INSERT INTO roster (household, number, entry) VALUES ($1, $2, $3)",
                 [number, place, .bytes(request.entry)])

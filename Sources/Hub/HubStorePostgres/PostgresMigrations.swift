@@ -8,6 +8,7 @@ enum PostgresMigrations {
         households + records + shares, revokedTokens, blobUploadersAndRecordSizes, foundingInvitations,
         "ALTER TABLE invitation ADD COLUMN details bytea",
         "ALTER TABLE push ADD COLUMN title text, ADD COLUMN body text, ADD COLUMN navigate text",
+        blobSizes,
     ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
@@ -51,6 +52,12 @@ enum PostgresMigrations {
         DROP INDEX record_tombstone;
         UPDATE household SET bytes = bytes + 512 *
             (SELECT count(*) FROM record WHERE record.household = household.number);
+        """
+
+    /// As `BlobUsage` counts them, instead of the size alone.
+    private static let blobSizes = """
+        UPDATE household SET bytes = bytes + coalesce((SELECT sum(512 + (size + 4095) / 4096 * 4096 - size) FROM blob
+            WHERE blob.household = household.number), 0)::bigint;
         """
 
     /// Which of them were used, and which households are shared vaults. Households that exist count as none.

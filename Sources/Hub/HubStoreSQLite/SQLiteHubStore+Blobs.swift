@@ -80,7 +80,8 @@ extension SQLiteHubStore {
                 try database.execute(
                     sql: "DELETE FROM blob WHERE household = ? AND id = ?", arguments: [number, id])
                 try database.execute(
-                    sql: "UPDATE household SET bytes = bytes - ? WHERE number = ?", arguments: [size, number])
+                    sql: "UPDATE household SET bytes = bytes - ? WHERE number = ?",
+                    arguments: [BlobUsage.bytes(size: size), number])
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO garbage (household, blob) VALUES (?, ?)", arguments: [household, id])
             }

@@ -30,9 +30,13 @@ extension SQLiteHubStore {
     public func appendToRoster(_ request: RosterAppendRequest, of household: HubID) async throws {
         try await write { database, effects in
             let number = try Self.household(household, in: database).number
-            let newest =
-                try Int64.fetchOne(
-                    database, sql: "SELECT MAX(number) FROM roster WHERE household = ?", arguments: [number]) ?? 0
+            let stored = try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT COALESCE(MAX(number), 0) AS number, COALESCE(SUM(LENGTH(entry) + ?), 0) AS bytes FROM roster
+                    WHERE household = ?
+                    """, arguments: [RosterSize.entryBytes, number])
+            let newest: Int64 = stored?["number"] ?? 0
             let place = Int64(clamping: request.number)
             guard place == newest + 1 else {
                 let there = try Data.fetchOne(
@@ -44,6 +48,7 @@ extension SQLiteHubStore {
             if case .admit(let device, let role, let invitation) = request.change {
                 try Self.admit(device, role: role, by: invitation, household: number, in: database)
             }
+            var removesDevice = false
             if let device = request.change.revoked {
                 try database.execute(
                     sql: """
@@ -53,8 +58,11 @@ extension SQLiteHubStore {
                 // Foreign keys remove its push subscription and PIN share.
                 try database.execute(
                     sql: "DELETE FROM device WHERE id = ? AND household = ?", arguments: [device, number])
-                if case .revoke = request.change, database.changesCount == 0 { throw HubError.noSuchDevice }
+                removesDevice = database.changesCount > 0
+                if case .revoke = request.change, !removesDevice { throw HubError.noSuchDevice }
             }
+            try RosterSize.requireRoom(
+                for: request.entry, after: stored?["bytes"] ?? 0, removesDevice: removesDevice)
             try database.execute(
                 sql: "INSERT INTO roster (household, number, entry) VALUES (?, ?, ?)",
                 arguments: [number, place, request.entry])

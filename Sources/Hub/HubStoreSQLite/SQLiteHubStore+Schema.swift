@@ -18,8 +18,15 @@ extension SQLiteHubStore {
             try $0.execute(sql: "ALTER TABLE invitation ADD COLUMN details BLOB")
         }
         migrator.registerMigration("6: fallbacks of push messages") { try $0.execute(sql: pushFallbacks) }
+        migrator.registerMigration("7: the size of blobs") { try $0.execute(sql: blobSizes) }
         return migrator
     }
+
+    /// As `BlobUsage` counts them, instead of the size alone.
+    private static let blobSizes = """
+        UPDATE household SET bytes = bytes + COALESCE(
+            (SELECT SUM(512 + (size + 4095) / 4096 * 4096 - size) FROM blob WHERE blob.household = household.number), 0);
+        """
 
     private static let pushFallbacks = """
         ALTER TABLE push ADD COLUMN title TEXT;

@@ -47,7 +47,14 @@ extension Conformance {
             for _ in 0..<2 {
                 _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now)
             }
-            #expect(try await store.household(household.id).bytes == 1 << 33)
+            #expect(try await store.household(household.id).bytes == (1 << 33) + 512)
+            // A row and a block for each blob, however small.
+            for size: UInt64 in [1, 4_096, 4_097] {
+                _ = try await store.beginBlob(
+                    NewBlobRequest(id: .random(), size: size, hash: .random(32)), by: household.computer,
+                    household: household.id, at: now)
+            }
+            #expect(try await store.household(household.id).bytes == (1 << 33) + 4 * 512 + 4 * 4_096)
             for bad in [
                 NewBlobRequest(id: request.id, size: 9, hash: request.hash),
                 NewBlobRequest(id: request.id, size: request.size, hash: .random(32)),
@@ -148,7 +155,7 @@ extension Conformance {
             #expect(try await store.collectGarbage(at: now + day).isEmpty)
             for _ in 0..<2 { #expect(try await store.collectGarbage(at: now + day + 1) == [garbage(2)]) }
             #expect(try await store.blob(blobs[2], of: household.id) == nil)
-            #expect(try await store.household(household.id).bytes == 512 + 100 + 300)
+            #expect(try await store.household(household.id).bytes == 512 + 100 + 3 * 4_608)
             // Its bytes may be about to be removed: no new ones are written meanwhile.
             let again = NewBlobRequest(id: blobs[2], size: 5, hash: .random(32))
             await expectRefusal(.unavailable) {
@@ -210,7 +217,7 @@ extension Conformance {
                 RosterAppendRequest(number: number, entry: .random(347), change: .revoke(device: phone)),
                 of: household.id)
             #expect(try await store.collectGarbage(at: now + 1).map(\.blob) == [requests[2].id])
-            #expect(try await store.household(household.id).bytes == 612 + 300)
+            #expect(try await store.household(household.id).bytes == 612 + 3 * 4_608)
         }
 
         @Test(arguments: StoreKind.allCases)

@@ -34,7 +34,7 @@ extension Conformance {
                 #expect(try await store.record(record.collection, record.id, of: household.id) == record)
             }
             let stored = try await store.household(household.id)
-            #expect(stored.sequence == 3 && stored.records == 2 && stored.bytes == 100 + 8 + 3 * 512)
+            #expect(stored.sequence == 3 && stored.records == 2 && stored.bytes == 100 + 8 * 4_608 + 3 * 512)
         }
 
         @Test(arguments: StoreKind.allCases)

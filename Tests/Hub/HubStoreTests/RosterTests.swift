@@ -66,6 +66,36 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
+        func aFullRosterAcceptsRevocationsOnly(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            let household = try await SampleHousehold.founded(in: store)
+            let phone = try await household.admitted(to: store).device
+            var number = try await store.household(household.id).rosterNumber
+            func append(_ change: RosterChange) async throws {
+                let entry = Data(repeating: UInt8.random(in: 0...255), count: 4_096)
+                try await store.appendToRoster(
+                    RosterAppendRequest(number: number + 1, entry: entry, change: change), of: household.id)
+                number += 1
+            }
+            while number < 505 { try await append(.restore(revoked: nil)) }
+            let joined = try await household.joined(to: store)
+            for change: RosterChange in [
+                .restore(revoked: nil), .restore(revoked: .random()),
+                .admit(device: joined.device, role: .companion, invitation: joined.invitation),
+            ] {
+                await expectRefusal(.quotaExceeded) { try await append(change) }
+            }
+            #expect(try await store.devices(of: household.id).first { $0.id == joined.device }?.state == .pending)
+            try await append(.revoke(device: phone))
+            #expect(try await store.devices(of: household.id).allSatisfy { $0.id != phone })
+            // An answer of which clients accept 4 MiB.
+            let answer = try JSONEncoder().encode(
+                RosterPage(entries: try await store.roster(of: household.id, after: 0)))
+            #expect(answer.count < 3 << 20)
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func oneOfManyEntriesForOneNumberIsAccepted(_ kind: StoreKind) async throws {
             let open = try await kind.open()
             let store = open.store

@@ -68,7 +68,8 @@ import Testing
                     DROP TABLE used_start;
                     ALTER TABLE invitation DROP COLUMN has_founded;
                     ALTER TABLE household DROP COLUMN is_main;
-                    DELETE FROM grdb_migrations WHERE identifier LIKE '3:%' OR identifier LIKE '4:%';
+                    DELETE FROM grdb_migrations WHERE identifier LIKE '3:%' OR identifier LIKE '4:%'
+                        OR identifier LIKE '7:%';
                     """)
         }
         let reopened = try SQLiteHubStore(path: path)

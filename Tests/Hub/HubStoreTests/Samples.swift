@@ -95,9 +95,10 @@ struct UploadOfTheVersionBefore {
         return UploadOfTheVersionBefore(household: household, blob: blob)
     }
 
-    /// Checks that each record counts 512 bytes more, and the upload ends. Closes the store.
+    /// Checks that each record counts 512 bytes more, the blob its row and its block, and that the upload ends. Closes
+    /// the store.
     func continues(in store: any HubStore) async throws {
-        #expect(try await store.household(household.id).bytes == 100 + 5 + 2 * 512)
+        #expect(try await store.household(household.id).bytes == 100 + 4_608 + 2 * 512)
         #expect(try await store.collectGarbage(at: now + 1).isEmpty)
         try await store.advanceBlob(blob.id, of: household.id, from: 0, to: 5, isComplete: true, at: now)
         try await store.close()
