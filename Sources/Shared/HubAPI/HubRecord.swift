@@ -69,6 +69,9 @@ public struct HubRecord: Codable, Hashable, Sendable {
     /// The last revision and sequence number that devices take. JavaScript counts no further, and what is counted on from
     /// it fits into a database, whose numbers end at 2^63 - 1.
     public static let maximumNumber: UInt64 = (1 << 53) - 1
+    /// How far a revision that a device replaces may be above its own: a hub that claims more could make it sign the last
+    /// possible one, after which no device can change the record.
+    public static let largestStep: UInt64 = 1 << 20
     /// Of the sealed bytes of one record, at most.
     public static let maximumSealedBytes = 16 << 20
     public static let maximumBlobs = 8

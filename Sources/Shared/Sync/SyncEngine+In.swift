@@ -19,7 +19,8 @@ extension SyncEngine {
                 do {
                     try await delegate.ingestKeys(checked)
                     incoming.householdRecords.append(record)
-                } catch {
+                } catch let error where error is RecordRefusal || error is SealedFormatsError {
+                    // Any other error is not the record's: it is read again with the next connection.
                     await refuse(.unreadable, record)
                 }
             case let collection where RecordCheck.isOfHousehold(collection):

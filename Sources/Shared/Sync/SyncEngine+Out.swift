@@ -296,7 +296,10 @@ extension SyncEngine {
             throw HubUnreachable(.notUnderstood, "The hub answered for the wrong record.")
         }
         let own = line.record
-        if conflict.revision == own.name.revision, conflict.sealed.map({ [UInt8]($0) }) == own.sealed {
+        let roster = await delegate.session?.roster
+        if conflict.revision == own.name.revision, conflict.sealed.map({ [UInt8]($0) }) == own.sealed,
+            let roster, (try? RecordCheck(roster).check(conflict, known: 0)) != nil
+        {
             // Another device sent the same content, as to a restored hub, or removed the record too. The hub has it
             // under that device's signature: once the device is revoked, this computer signs it again.
             return try await store.acknowledge(line, sequence: conflict.sequence ?? 0, author: conflict.author.item)
@@ -321,8 +324,12 @@ extension SyncEngine {
     private func overwrite(_ line: OutboxLine, _ conflict: HubRecord) async throws {
         var record = line.record
         if record.name.revision <= conflict.revision {
-            let (next, isTooFar) = conflict.revision.addingReportingOverflow(1)
-            guard !isTooFar, next <= HubRecord.maximumNumber else {
+            guard conflict.revision - record.name.revision <= HubRecord.largestStep else {
+                await reportProtocolViolation("a conflict with a revision that is too high")
+                throw HubUnreachable(.notUnderstood, "The hub refuses a record without a valid reason.")
+            }
+            let next = conflict.revision + 1
+            guard next <= HubRecord.maximumNumber else {
                 throw HubError(.conflict, "The record at the hub has the highest possible revision; create a new one.")
             }
             if record.sealed == nil {

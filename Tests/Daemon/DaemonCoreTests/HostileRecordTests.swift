@@ -4,6 +4,7 @@ import HeadlessCompanion
 import Household
 import HubAPI
 import SealedFormats
+import SealedStore
 import Synchronization
 import TestSupport
 import Testing
@@ -151,6 +152,21 @@ import Testing
         #expect(try await connected.sync.status().problem == nil)
     }
 
+    @Test func keysThatArriveAtTheSameTimeAreAllStored() async throws {
+        let connected = try await ConnectedWorld()
+        let household = connected.world.household
+        let id = try #require(await household.session).roster.household
+        let rings = (10...19).map { epoch in
+            KeyRing([.init(kind: .status, vault: id, epoch: UInt32(epoch), key: .random(count: 32))])
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for ring in rings { group.addTask { try await household.add(ring) } }
+            try await group.waitForAll()
+        }
+        let ring = try #require(await household.session).secrets.ring
+        #expect(rings.flatMap(\.entries).allSatisfy { ring.key(.status, vault: id, epoch: $0.epoch) == $0.key })
+    }
+
     /// They are stored in addition to this computer's own two keys.
     @Test func theMaximumNumberOfKeysFromAnotherComputerIsStored() throws {
         let (household, key) = (ItemID.random(), SecretBytes.random(count: 32))
@@ -171,9 +187,11 @@ import Testing
         #expect(read.ring.entries.count == KeyRing.maximumEntries - 2)
     }
 
-    /// The revision after it would be refused by every device, or overflow.
-    @Test(arguments: [HubRecord.maximumNumber, UInt64(Int64.max) - 1, UInt64(Int64.max), UInt64.max])
-    func theHighestPossibleRevisionIsNotOverwritten(_ revision: UInt64) async throws {
+    /// After the last possible one no device could change the record any more.
+    @Test(arguments: [
+        HubRecord.largestStep + 3, HubRecord.maximumNumber - 1, HubRecord.maximumNumber, UInt64(Int64.max), UInt64.max,
+    ])
+    func aRevisionThatIsFarAheadIsNotOverwritten(_ revision: UInt64) async throws {
         let connected = try await ConnectedWorld()
         try await add(connected, "mine")
         try await connected.settled()
@@ -187,10 +205,38 @@ import Testing
         _ = try await notes.change("mine", NoteRequest(title: "changed", body: "changed"), peer: alice)
         await eventually {
             try await connected.sync.status().problem
-                == "A record of notes: The record at the hub has the highest possible revision; create a new one."
+                == "A record of notes: The hub refuses a record without a valid reason."
         }
+        #expect(
+            try await connected.sync.status().misbehaviour.contains {
+                $0.contains("a conflict with a revision that is too high")
+            })
+        #expect(try await connected.world.database.records(in: .notes).map(\.name.revision) == [2])
         _ = try await notes.change("changed", NoteRequest(title: "again", body: "again"), peer: alice)
         #expect(try await titles(connected) == ["again"])
+    }
+
+    /// Its author counts when a lost device's changes are undone.
+    @Test func theAuthorOfAForgedConflictIsNotStored() async throws {
+        let connected = try await ConnectedWorld()
+        let phone = HubID(try await connected.pair().secrets.device)
+        connected.interceptor.intercept { request, answer in
+            guard request.route == .writeRecords, case .json(let json) = request.body else { return answer }
+            let records = try JSONDecoder().decode(HubWriteRequest.self, from: json).records
+            var outcomes = try JSONDecoder().decode(HubWriteAnswer.self, from: answer)
+            for (index, record) in records.enumerated() where record.collection == "notes" && record.revision == 1 {
+                var conflict = record
+                (conflict.author, conflict.sequence) = (phone, 900)
+                outcomes.outcomes[index] = HubWriteOutcome(conflict: conflict)
+            }
+            return try JSONEncoder().encode(outcomes)
+        }
+        let streams = connected.hub.silence()
+        defer { withExtendedLifetime(streams) {} }
+        try await add(connected, "mine")
+        try await connected.settled()
+        let stored = try #require(try await connected.world.database.records(in: .notes).first)
+        #expect(stored.author == connected.world.key.publicKey.id && stored.name.revision == 2)
     }
 
     @Test func aForgedRecordIsOverwritten() async throws {

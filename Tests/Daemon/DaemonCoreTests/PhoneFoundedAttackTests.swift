@@ -4,12 +4,12 @@ import HeadlessCompanion
 import Household
 import HubAPI
 import SealedFormats
-import Sync
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import DaemonCore
+@testable import Sync
 
 /// Members, and sessions of a decoy PIN, that try to know what is written in a household that a phone founded.
 @Suite struct PhoneFoundedAttackTests {
@@ -55,6 +55,20 @@ import Testing
         await #expect(throws: RecordRefusal.unknownAuthor) {
             try await founded.household.ingestEpochKeys(accepted)
         }
+    }
+
+    /// Read past, they would be missing until the vault is opened.
+    @Test func keysThatCannotBeCheckedWithoutTheHubAreReadAgain() async throws {
+        let founded = try await PhoneFounded.joined()
+        let (roster, secrets) = (await founded.phone.roster, await founded.phone.secrets)
+        let name = RecordName(
+            vault: roster.household, collection: .keys, id: EpochKeys.recordID(household: roster.household, epoch: 2),
+            revision: 1)
+        let record = secrets.sign(
+            name, epoch: 2, sealed: try EpochKeys.seal(secrets.ring, as: name, to: roster.members))
+        founded.hub.setDown(true)
+        await #expect(throws: HubUnreachable.self) { try await founded.world.sync.engine.receive([record]) }
+        #expect(try await founded.world.sync.status().refused == 0)
     }
 
     /// Such a session has the status keys and signs as the phone.

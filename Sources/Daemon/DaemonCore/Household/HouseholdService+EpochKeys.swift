@@ -40,13 +40,14 @@ extension HouseholdService {
     }
 
     private func adopt(_ keys: KeyRing) async throws {
-        guard var secrets = session?.secrets else { return }
-        try secrets.add(KeyRing(keys.entries.filter { $0.kind == .status }))
+        guard let secrets = session?.secrets else { return }
+        let statusKeys = KeyRing(keys.entries.filter { $0.kind == .status })
+        var checked = secrets
+        try checked.add(statusKeys)
         let vaultKeys = KeyRing(keys.entries.filter { $0.kind == .vault })
         try await requireFirstKey(vaultKeys, of: secrets.household)
         try await keepVaultKeys(vaultKeys, of: secrets.household)
-        try await store.save(sealedKeys(secrets), as: HouseholdDocuments.keys)
-        session?.secrets = secrets
+        try await add(statusKeys)
     }
 
     /// A phone that is unlocked with a decoy PIN signs as the phone and has the status keys, but none of the vault: keys that
@@ -118,7 +119,9 @@ extension HouseholdService {
                 try await adopt(keys)
                 try await remember(record, sequence)
                 atHub = nil
-            } else if let conflict = outcome.conflict, conflict.revision < HubRecord.maximumNumber {
+            } else if let conflict = outcome.conflict,
+                conflict.revision <= (known?.revision ?? 0) + HubRecord.largestStep
+            {
                 // Another member was faster. A record that no device accepts is replaced.
                 if let checked = try? RecordCheck(roster).check(conflict, known: known?.revision ?? 0),
                     checked.name.id == id, (try? await ingestEpochKeys(checked)) != nil

@@ -226,6 +226,10 @@ extension HouseholdService {
 
     /// Writes new keys with the records that inform the other devices, and uses them from then on.
     func write(_ written: StateChange, _ departure: Departure, vaultRing: KeyRing) async throws {
+        try await keyChanges.perform { try await writeNext(written, departure, vaultRing) }
+    }
+
+    private func writeNext(_ written: StateChange, _ departure: Departure, _ vaultRing: KeyRing) async throws {
         let session = try requireSession()
         let roster = session.roster
         var secrets = session.secrets

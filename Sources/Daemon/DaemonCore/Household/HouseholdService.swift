@@ -41,6 +41,9 @@ public actor HouseholdService {
     var answered: UInt64 = 0
     /// Admits and revokes devices one after the other: each changes which devices get which keys.
     let memberships = AsyncSerialQueue()
+    /// Changes the status keys one after the other: each stores all keys that it knows. Not `memberships`, in which a
+    /// revocation waits for records of other devices.
+    let keyChanges = AsyncSerialQueue()
     var pairings: [ItemID: Pairing] = [:]
     /// The household that this computer asks to join.
     var joining: Joining?
@@ -242,12 +245,21 @@ public actor HouseholdService {
     /// Stores new status keys from another computer of the household.
     func ingestKeys(_ record: CheckedRecord) async throws {
         if session?.roster.isPhoneFounded == true { return try await ingestEpochKeys(record) }
-        guard isForThisComputer(record), var secrets = session?.secrets, let sealed = record.sealed else { return }
+        guard isForThisComputer(record), let secrets = session?.secrets, let sealed = record.sealed else { return }
         let ring = try DeviceKeys.open(sealed, as: record.name, with: secrets.boxKey)
         // Keys of vaults are dropped: this computer must not have them while it is locked.
-        try secrets.add(KeyRing(ring.entries.filter { $0.kind == .status && $0.vault == secrets.household }))
-        try await store.save(sealedKeys(secrets), as: HouseholdDocuments.keys)
-        session?.secrets = secrets
+        try await add(KeyRing(ring.entries.filter { $0.kind == .status && $0.vault == secrets.household }))
+    }
+
+    /// Adds status keys of another device.
+    /// - Throws: as `HouseholdSecrets.add`.
+    func add(_ statusKeys: KeyRing) async throws {
+        try await keyChanges.perform {
+            guard var secrets = session?.secrets else { return }
+            try secrets.add(statusKeys)
+            try await store.save(sealedKeys(secrets), as: HouseholdDocuments.keys)
+            session?.secrets = secrets
+        }
     }
 
     /// The stored form of changed keys; they are in force once `adopt` is called.
