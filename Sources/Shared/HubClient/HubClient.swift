@@ -80,23 +80,8 @@ public final class HubClient: HubConnection {
             guard response.status == .ok else { throw try await Self.refusal(response) }
             return response
         }
-        let (items, continuation) = AsyncThrowingStream<HubStreamItem, any Error>.makeStream()
-        continuation.yield(.open)
-        let reader = Task { [self] in
-            do {
-                try await translating {
-                    var parser = HubStreamParser()
-                    for try await chunk in response.body {
-                        for item in try parser.read(chunk.readableBytesView) { continuation.yield(item) }
-                    }
-                }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
-            }
-        }
-        continuation.onTermination = { _ in reader.cancel() }
-        return items
+        let reader = HubStreamReader(response.body)
+        return AsyncThrowingStream { [self] in try await translating { try await reader.next() } }
     }
 
     // MARK: Pieces

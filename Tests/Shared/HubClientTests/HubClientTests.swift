@@ -149,6 +149,22 @@ import Testing
         #expect(await code { _ = try await client.hub() } == .offline)
     }
 
+    /// A hub that sends without end fills no memory: what nobody takes stays in the buffers of the two sockets.
+    @Test func aStreamIsReadOnlyAsFastAsItIsTaken() async throws {
+        let event = "event: large\nid: 7\ndata: {}\n\n"
+        let count = (64 << 20) / event.utf8.count
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+        let server = try ScriptedServer(head + String(repeating: event, count: count))
+        var items = try await client(server).stream(after: 0).makeAsyncIterator()
+        for _ in 0..<1_000 { _ = try await items.next() }
+        // The server's thread is still writing, however long it is given.
+        try await Task.sleep(for: .milliseconds(500))
+        #expect(!server.hasAnswered)
+        var taken = 1_000
+        while try await items.next() != nil { taken += 1 }
+        #expect(server.hasAnswered && taken == count + 1)
+    }
+
     @Test func aSilentStreamIsClosed() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try ScriptedServer(head + "3\r\n:\n\n\r\n", closes: false)

@@ -9,6 +9,10 @@ final class ScriptedServer: Sendable {
     let port: UInt16
     private let listener: Int32
     private let heard = Mutex("")
+    private let answered = Mutex(false)
+
+    /// Whether the kernel has taken a whole answer.
+    var hasAnswered: Bool { answered.withLock { $0 } }
 
     /// The bytes that the clients sent.
     var requests: String { heard.withLock { $0 } }
@@ -43,6 +47,7 @@ final class ScriptedServer: Sendable {
         heard.withLock { $0 += String(decoding: buffer[..<count], as: UTF8.self) }
         let bytes = Array(answer.utf8)
         _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        answered.withLock { $0 = true }
         if closes { close(connection) } else { _ = read(connection, &buffer, buffer.count) }
     }
 
