@@ -89,6 +89,30 @@ struct UpdatedAppTests {
         try await applocker.stop()
     }
 
+    /// Before its app is open, or meanwhile.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func aProgramThatItsUserHasMovedIsHeldWhenItsAppIsLockedAgain(_ isMovedWhileLocked: Bool) async throws {
+        let applocker = try await RunningAppLocker()
+        let home = applocker.directory.path("home")
+        let program = try TestProgram(at: home + "/Apps/diary.AppImage")
+        for path in [home, home + "/Apps", program.path] { chown(path, 65534, 65534) }
+        try await applocker.add(program.path)
+        let app = try #require(await applocker.apps().first)
+        func run() async throws -> ChildProcess.Exit {
+            try await ChildProcess.run(home + "/x", ["seven"], user: 65534).exit
+        }
+        if isMovedWhileLocked {
+            #expect(rename(program.path, home + "/x") == 0)
+            #expect(try await run() == .notStarted(errno: EPERM))
+        }
+        try await applocker.unlock(app)
+        if !isMovedWhileLocked { #expect(rename(program.path, home + "/x") == 0) }
+        #expect(try await run() == .code(7))
+        try await applocker.lock(app)
+        #expect(try await run() == .notStarted(errno: EPERM))
+        try await applocker.stop()
+    }
+
     /// As `ln -sfn` does it.
     private func switchLink(_ link: String, to target: String) throws {
         try FileManager.default.createDirectory(

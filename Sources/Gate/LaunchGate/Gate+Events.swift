@@ -46,7 +46,7 @@ extension Gate {
         case .guarded(let app): handleExecution(event, file, of: app)
         case .unguarded:
             event.answer(allow: true)
-            unmark(event)
+            if !apps.isFormer(file) { unmark(event) }
         case .unknown:
             deny(event, file)
             guard isSynchronised else { return }
@@ -124,7 +124,7 @@ extension Gate {
         }
         if case .unguarded = owner {
             event.answer(allow: true)
-            unmark(event)
+            if !apps.isFormer(file) { unmark(event) }
             return
         }
         let users = event.handle.users

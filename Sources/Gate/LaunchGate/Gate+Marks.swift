@@ -108,6 +108,8 @@ extension Gate {
     private func sendHandles(_ outcome: FileMarks.Outcome, of app: GuardedApp) {
         for handle in outcome.handles where app.handles.count < GuardedApp.maximumHandles {
             guard app.handles.insert(handle).inserted else { continue }
+            // Found by it too if it is moved while the app is open.
+            app.paths.append(GuardedApp.Path(kind: .handle, bytes: handle.bytes))
             send(.file(app.token, isPresent: true, handle: handle.bytes))
         }
         for handle in outcome.goneHandles where app.handles.remove(handle) != nil {

@@ -151,6 +151,9 @@ struct AppTable {
 
     func owner(of file: FileIdentity) -> Owner { Self.decide(owners[file] ?? formerOwners[file]) }
 
+    /// Whether it was replaced or moved away while its app was locked: its mark would not be made again.
+    func isFormer(_ file: FileIdentity) -> Bool { owners[file] == nil && formerOwners[file] != nil }
+
     func owner(ofDirectory directory: FileIdentity) -> Owner { Self.decide(directoryOwners[directory]) }
 
     /// Whether a guarded app other than `app` needs the mark of this file or directory.
