@@ -5,13 +5,14 @@ extension LockPolicy {
     @discardableResult
     public mutating func add(_ app: LockedApp) -> LockedApp? { apps.updateValue(app, forKey: app.id) }
 
-    /// Removes the app from the list, and its grant.
+    /// Removes the app from the list and from its categories, and its grant.
     /// - Throws: `PolicyError` with code `noSuchApp`.
     @discardableResult
     public mutating func remove(_ id: AppID) throws(PolicyError) -> (app: LockedApp, ended: EndedGrant?) {
         let app = try listed(id)
         let ended = endGrant(of: id, .appRemoved)
         apps[id] = nil
+        for name in categories.keys { categories[name]?.apps.remove(id) }
         return (app, ended)
     }
 

@@ -154,6 +154,24 @@ import Testing
         #expect(await world.apps.policy.apps.keys.sorted() == [calculator, firefox])
     }
 
+    @Test func theOwnPasscodeOfAnAppThatAnImportRemovesOpensNothing() async throws {
+        let world = try await filled()
+        let backup = try await export(world)
+        let own = SecretBytes(utf8: "known to a friend")
+        func add() async throws {
+            try await world.apps.change { $0.policy.add(LockedApp(id: app("mail"), name: "Mail")) }
+        }
+        try await add()
+        _ = try await world.passcodes.setPasscode(own, of: app("mail"), user: alice.user)
+        _ = try await `import`(backup, into: world, .replace, isTrial: true)
+        try await world.passcodes.verify(own, app: app("mail"), user: alice.user)
+        _ = try await `import`(backup, into: world, .replace)
+        try await add()
+        #expect(
+            await refusal { try await world.passcodes.verify(own, app: app("mail"), user: alice.user) }
+                == .wrongPasscode)
+    }
+
     @Test func aBackupOfTheSettingsContainsNoKeyAndRemovesNoRecord() async throws {
         let world = try await filled()
         let backup = try await export(world, settingsOnly: true)

@@ -22,6 +22,14 @@ import Testing
         #expect(endedAgain.isEmpty)
     }
 
+    /// Otherwise its categories' schedules would apply to it again once it is added again.
+    @Test func aRemovedAppLeavesItsCategories() throws {
+        var policy = policy()
+        for name in ["games", "evening"] { policy.setCategory(try Category(name: name, apps: [calculator, firefox])) }
+        try policy.remove(calculator)
+        #expect(policy.categories.values.allSatisfy { $0.apps == [firefox] })
+    }
+
     @Test func unlockAllAndLockAllAffectEveryApp() throws {
         var policy = policy()
         let grants = try policy.unlock(policy.apps.keys, scope: .duration(.seconds(60)), at: moment(5))

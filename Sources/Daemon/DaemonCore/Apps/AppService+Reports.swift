@@ -49,7 +49,9 @@ extension AppService {
     public func categories() -> [CategoryReport] {
         stored.policy.categories.values.sorted { $0.name < $1.name }.map { category in
             CategoryReport(
-                name: category.name, apps: category.apps.map(\.rawValue).sorted(),
+                name: category.name,
+                // An earlier version left removed apps in their categories.
+                apps: category.apps.filter { stored.policy.apps[$0] != nil }.map(\.rawValue).sorted(),
                 schedule: category.schedule.map(ScheduleText.print))
         }
     }

@@ -21,10 +21,12 @@ extension AppService {
     /// Imports a backup's list, in one transaction with the rest of the import.
     ///
     /// - Parameter change: the rest of the import; nil only reports what would change.
+    /// - Returns: the apps that are removed from the list.
+    @discardableResult
     func importSettings(
         _ backup: BackupSettings, _ mode: ImportRequest.Mode, user: UInt32, with change: StateChange?,
         report: inout ImportReport
-    ) async throws {
+    ) async throws -> [AppID] {
         var found: [(app: BackupSettings.App, resolved: ResolvedApp)] = []
         for app in backup.apps {
             if let resolved = await resolve(app, user: user) {
@@ -36,12 +38,15 @@ extension AppService {
         // Maps the backup's app ids to those of this computer.
         let ids = Dictionary(found.map { ($0.app.id, $0.resolved.id) }, uniquingKeysWith: { first, _ in first })
         var result = report
+        var removed: [AppID] = []
         try await self.change(with: change) { stored in
             let before = stored.policy.apps
             if mode == .replace {
                 for id in before.keys where !found.contains(where: { $0.resolved.id == id }) {
                     try stored.policy.remove(id)
                     stored.resolved[id] = nil
+                    stored.former[id] = nil
+                    removed.append(id)
                     result.appsRemoved.append(before[id]?.name ?? id.rawValue)
                 }
             }
@@ -76,6 +81,7 @@ extension AppService {
         result.appsRemoved.sort()
         report = result
         if change != nil { configureGate() }
+        return removed
     }
 
     private static func importCategories(

@@ -181,6 +181,13 @@ extension BackupService {
             for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
             return report
         }
+        // First the passcodes of apps that are removed: one that stayed would open its app if it is added again.
+        var trial = ImportReport(version: report.version, created: report.created)
+        for app in try await apps.importSettings(
+            contents.settings, request.mode, user: peer.user, with: nil, report: &trial)
+        {
+            try await passcodes.forget(app)
+        }
         // Content is kept before a record names it. Without a record it is swept at the next start.
         for content in contents.blobs { try await blobs.keep(content) }
         do {
