@@ -58,6 +58,16 @@ import Testing
     }
 
     @Test(arguments: [RemoteAction.lockAll, .lockVault])
+    func aPasscodeThatIsComparedDuringAPhonesLockOpensNothing(action: RemoteAction) async throws {
+        let connected = try await ConnectedWorld()
+        let companion = try await connected.pair(clock: Self.clock)
+        let generations = connected.world.control.lockGenerations
+        let before = generations.generation(for: alice.user)
+        #expect(try await companion.command(action, to: try await companion.computer(nil)).state == .done)
+        #expect(await refusal { try generations.check(before) } == .busy)
+    }
+
+    @Test(arguments: [RemoteAction.lockAll, .lockVault])
     func aLockByAPhoneEndsManagementSessions(action: RemoteAction) async throws {
         let connected = try await ConnectedWorld()
         let companion = try await connected.pair(clock: Self.clock)

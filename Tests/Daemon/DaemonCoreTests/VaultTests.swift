@@ -50,13 +50,27 @@ private let wrong = SecretBytes(utf8: "wrong")
         await eventually { try await world.sealed.vault.status().isOpen == false }
     }
 
+    @Test func aShorterIdleTimeAppliesToTheOpenVault() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        try await world.sealed.vault.changeSettings { $0.vaultIdleSeconds = 60 }
+        await eventually { world.time.waits.contains(.seconds(60)) }
+        world.time.advance(by: .seconds(60))
+        await eventually { try await world.sealed.vault.status().isOpen == false }
+    }
+
     /// Debug builds only: a release build forbids reading its memory.
     @Test func theVaultIsLockedByItsUserOrWithASession() async throws {
         let world = try await World(hasVault: true)
         try await opened(world)
         #expect(await refusal { try await world.call(.closeVault, by: bob) } == .sessionNeeded)
+        let generations = world.control.lockGenerations
+        let (mine, theirs) = (generations.generation(for: bob.user), generations.generation(for: alice.user))
         _ = try await world.call(.lock, by: bob, body: LockRequest(all: true))
         #expect(try await world.sealed.vault.status().isOpen)
+        // A passcode that bob's processes gave before has no effect now.
+        #expect(await refusal { try generations.check(mine) } == .busy)
+        try generations.check(theirs)
         _ = try await world.call(.closeVault, by: bob, token: try await world.session(bob))
         #expect(try await world.sealed.vault.status().isOpen == false)
         try await opened(world)

@@ -149,6 +149,7 @@ struct RemoteActions: Sendable {
     func perform(_ action: RemoteAction, by name: String, _ device: ItemID) async throws -> Outcome {
         switch action {
         case .lockAll:
+            lockGenerations.advance(nil)
             await endSessions("a phone locked everything")
             _ = try await apps.lock(LockRequest(all: true), user: Self.user, mayAdd: false)
             return Outcome(sentence: "Everything is locked.")
@@ -165,6 +166,7 @@ struct RemoteActions: Sendable {
         case .deny(let prompt):
             return Outcome(sentence: "\(try await launches.refuse(prompt)) was denied.")
         case .lockVault:
+            lockGenerations.advance(nil)
             await endSessions("a phone locked it")
             return Outcome(sentence: "The vault is locked.")
         case .takePhoto:

@@ -26,6 +26,8 @@ extension ControlRequestHandler {
         }
         let mayAdd = request.token != nil
         if mayAdd { try await sessions.require(request.token, of: request.peer) }
+        // A passcode that is being compared unlocks nothing any more.
+        if body.all { lockGenerations.advance(mayAdd ? nil : request.user) }
         if body.all { await sealed.vault.lock(by: request.user, mayReachOthers: mayAdd, "everything was locked") }
         return try await apps.lock(body, user: request.user, mayAdd: mayAdd)
     }

@@ -43,6 +43,7 @@ public actor VaultService: Relockable {
 
     func load() async throws {
         settings = try await documents.decoded(PrivacySettings.self, PrivacySettings.documentName) ?? settings
+        if opened != nil { watch() }
     }
 
     public func status() async throws -> VaultStatus {
@@ -175,6 +176,7 @@ public actor VaultService: Relockable {
                 .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
         }
         settings = changed
+        if opened != nil { watch() }
         changes.mark()
     }
 
