@@ -9,7 +9,11 @@ enum HostReadings {
 
     static func findings() async -> [IntegrityFinding] {
         await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: HostInspection().readings().map(IntegrityFinding.init)) }
+            queue.async {
+                // The service's system call filter forbids asking about the clock: nothing is known to be weak.
+                let readings = HostInspection().readings().filter { $0.id != .clock || $0.state != .unknown }
+                continuation.resume(returning: readings.map(IntegrityFinding.init))
+            }
         }
     }
 }
