@@ -1,5 +1,6 @@
 import DesktopModels
 import DesktopSession
+import Glibc
 import ProcessHardening
 
 /// The models of one window.
@@ -28,7 +29,7 @@ struct WindowModels {
         overview = OverviewModel(context)
         apps = AppsModel(context)
         activity = ActivityModel(context, userName: userName)
-        vault = VaultModel(context)
+        vault = VaultModel(context, user: getuid())
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
         moments = MomentsModel(context, vault, photos)

@@ -8,18 +8,27 @@ public final class VaultModel {
     public private(set) var isOpen = false
 
     private let context: DesktopContext
+    private let user: UInt32
     /// Removes what was read from the vault.
     @ObservationIgnored var onLock: [() -> Void] = []
     /// Increases with each lock.
     @ObservationIgnored private var locks = 0
 
-    public init(_ context: DesktopContext) { self.context = context }
+    /// - Parameter user: the one whose window this is.
+    public init(_ context: DesktopContext, user: UInt32) {
+        self.context = context
+        self.user = user
+    }
 
     /// Reads whether it is open: it locks itself, with the screen or on sleep for example.
     public func refresh() async {
-        let status = try? await context.control.call(\.vault)
-        // Open for another user it can't be read here either, which the first list reports.
-        show(status?.isOpen == true)
+        do {
+            show(try await context.control.call(\.vault))
+        } catch let error as DaemonUnreachable where error.isStopped {
+            show(false)
+        } catch {
+            // Whether it is locked is unknown. To show that it is would wipe the note that is edited.
+        }
     }
 
     /// Asks for the passcode and opens it.
@@ -32,14 +41,13 @@ public final class VaultModel {
             let status = try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
             }
-            show(status.isOpen)
+            show(status)
         }
     }
 
     public func lock() async {
         await context.attempt {
-            let status = try await context.control.call(\.closeVault)
-            show(status.isOpen)
+            show(try await context.control.call(\.closeVault))
         }
     }
 
@@ -57,6 +65,9 @@ public final class VaultModel {
             }
         }
     }
+
+    /// While it is open for another user, this window can't read it.
+    private func show(_ status: VaultStatus) { show(status.isOpen && status.user == user) }
 
     private func show(_ isOpen: Bool) {
         guard isOpen != self.isOpen else { return }

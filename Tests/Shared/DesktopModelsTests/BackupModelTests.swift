@@ -32,7 +32,7 @@ struct BackupModelTests {
         control.setBlob(content)
         control.on(\.openVault) { request in
             try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
-            return VaultStatus(vault: "v", isOpen: true)
+            return VaultStatus(vault: "v", isOpen: true, user: 1_000)
         }
         let size = UInt64(content.count)
         control.on(\.exportBackup) { _ in ExportReply(blob: "b", size: size, apps: 1, records: 2, blobs: 0) }
@@ -93,7 +93,7 @@ struct BackupImportTests {
         model = BackupModel(context)
         control.on(\.openVault) { request in
             try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
-            return VaultStatus(vault: "v", isOpen: true)
+            return VaultStatus(vault: "v", isOpen: true, user: 1_000)
         }
         control.on(\.importBackup) { _ in
             ImportReport(
@@ -208,12 +208,12 @@ struct IntrudersModelTests {
     @Test func aPhotoIsInMemoryOnlyWhileItIsShown() async {
         let control = FakeControl()
         let photo = IntruderReport(id: "p", time: TestClock.start, app: "f", user: nil, failures: 3, size: 2)
-        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.listIntruders) { _ in IntruderList(intruders: [photo]) }
         control.on(\.listApps) { _ in AppList(apps: [app("f", "Firefox")]) }
         control.on(\.readIntruder) { _ in IntruderPhoto(intruder: photo, photo: .init([1, 2])) }
         let context = makeContext(control)
-        let vault = VaultModel(context)
+        let vault = VaultModel(context, user: 1_000)
         let model = IntrudersModel(context, vault)
         await vault.refresh()
         await model.load()

@@ -41,9 +41,9 @@ struct FilesModelTests {
 
     init() {
         context = makeContext(control)
-        vault = VaultModel(context)
+        vault = VaultModel(context, user: 1_000)
         model = FilesModel(context, vault, transfer)
-        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.closeVault) { _ in VaultStatus(vault: "v", isOpen: false) }
         control.on(\.listFiles) { [taxes] _ in FileList(files: [taxes], unreadable: 2) }
     }

@@ -68,10 +68,10 @@ struct MomentsModelTests {
 
     init() {
         context = makeContext(control)
-        vault = VaultModel(context)
+        vault = VaultModel(context, user: 1_000)
         model = MomentsModel(context, vault, files)
-        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
-        control.on(\.openVault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
+        control.on(\.openVault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.closeVault) { _ in VaultStatus(vault: "v", isOpen: false) }
         control.on(\.listMoments) { _ in
             MomentList(moments: (0..<230).map { Self.moment("m\($0)") }, unreadable: 1)

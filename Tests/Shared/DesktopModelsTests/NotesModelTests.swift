@@ -14,13 +14,13 @@ struct NotesModelTests {
 
     init() {
         context = makeContext(control, clock)
-        vault = VaultModel(context)
+        vault = VaultModel(context, user: 1_000)
         model = NotesModel(context, vault)
         control.on(\.openVault) { request in
             try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
-            return VaultStatus(vault: "v", isOpen: true)
+            return VaultStatus(vault: "v", isOpen: true, user: 1_000)
         }
-        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true) }
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.listNotes) { _ in NoteList(notes: [Self.note("n", version: "1")]) }
         control.on(\.readNote) { _ in NoteContent(note: Self.note("n", version: "1"), body: "words") }
         control.on(\.changeNote) { _ in NoteSaved(note: Self.note("n", version: "2")) }
