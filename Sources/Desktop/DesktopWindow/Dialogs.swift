@@ -15,14 +15,17 @@ enum Dialogs {
         var style = Style.plain
     }
 
-    /// - Parameter chosen: called with the name of the choice, unless it was Cancel.
+    /// - Parameters:
+    ///   - cancel: the button that chooses nothing.
+    ///   - chosen: called with the name of the choice, unless it was Cancel.
     static func choose(
-        _ title: String, _ explanation: String, choices: [Choice], parent: Widget,
-        cancelled: @escaping @MainActor () -> Void = {}, chosen: @escaping @MainActor (_ name: String) -> Void
+        _ title: String, _ explanation: String, choices: [Choice], cancel: String = localized("_Cancel"),
+        parent: Widget, cancelled: @escaping @MainActor () -> Void = {},
+        chosen: @escaping @MainActor (_ name: String) -> Void
     ) {
         let dialog = adw_message_dialog_new(parent.window, title, explanation)!
         let message = UnsafeMutablePointer<AdwMessageDialog>(OpaquePointer(dialog))
-        adw_message_dialog_add_response(message, "cancel", localized("_Cancel"))
+        adw_message_dialog_add_response(message, "cancel", cancel)
         for choice in choices {
             adw_message_dialog_add_response(message, choice.name, choice.verb)
             switch choice.style {

@@ -166,23 +166,41 @@ final class MainWindow {
         if let search = firstRun?.search ?? pages[shown].page.search { gtk_widget_grab_focus(search) }
     }
 
-    /// Saves the note that is edited and ends the session; then the program ends, and with it what it had in memory. The
-    /// desktop starts it again when it is activated.
+    /// Saves the note that is edited, and asks if that fails.
     private func close() -> Bool {
         guard !isClosing else { return true }
         isClosing = true
+        Task {
+            if await models.notes.finishEditing() { await end() } else { askToDiscardNote() }
+        }
+        return true
+    }
+
+    private func askToDiscardNote() {
+        Dialogs.choose(
+            localized("Discard changes?"),
+            localized("The note could not be saved. If you discard the changes, they are permanently lost."),
+            choices: [.init(name: "discard", verb: localized("_Discard"), style: .destructive)],
+            cancel: localized("_Keep Editing"), parent: widget
+        ) { [unowned self] in
+            isClosing = false
+            show(page: pages.firstIndex { $0.name == "notes" } ?? 0)
+        } chosen: { [unowned self] _ in
+            Task { await end() }
+        }
+    }
+
+    /// Ends the session; then the program ends, and with it what it had in memory. The desktop starts it again when it is
+    /// activated.
+    private func end() async {
         widget.setVisible(false)
         polling?.cancel()
         ticking?.cancel()
-        Task {
-            models.files.cancel()
-            models.moments.cancel()
-            await models.notes.finishEditing()
-            await models.devices.pairing.cancel()
-            await models.context.session.end()
-            onClose()
-        }
-        return true
+        models.files.cancel()
+        models.moments.cancel()
+        await models.devices.pairing.cancel()
+        await models.context.session.end()
+        onClose()
     }
 
     private func poll() async {

@@ -67,8 +67,7 @@ final class NotesPage: Page {
         Signals.connect(screen["new"].raw, "clicked") { [unowned self] in startNew() }
         Signals.connect(screen["lock"].raw, "clicked") {
             Task {
-                await model.finishEditing()
-                await vault.lock()
+                if await model.finishEditing() { await vault.lock() }
             }
         }
         Signals.connect(screen["close"].raw, "clicked") { Task { await model.finishEditing() } }

@@ -52,16 +52,17 @@ public final class NotesModel {
         }
     }
 
-    /// Saves the note that is edited and opens another.
+    /// Saves the note that is edited and opens another. Where it can't be saved, it stays open.
     public func open(_ id: String) async {
-        await finishEditing()
+        guard await finishEditing() else { return }
         let content = await vault.read { try await context.control.call(\.readNote, parameter: id) }
         guard let content else { return }
         begin(content.note, title: content.note.title, body: content.body)
     }
 
+    /// Saves the note that is edited and starts another. Where it can't be saved, it stays open.
     public func startNew() async {
-        await finishEditing()
+        guard await finishEditing() else { return }
         begin(nil, title: "", body: "")
     }
 
@@ -79,18 +80,26 @@ public final class NotesModel {
         }
     }
 
-    /// Saves what was changed and closes the editor.
-    public func finishEditing() async {
-        autosave?.cancel()
-        await save()
-        guard saved == (title, body) || !isEditing else { return }
-        begin(nil, title: "", body: "", isEditing: false)
+    /// Saves what was changed, also meanwhile, and closes the editor.
+    ///
+    /// - Returns: false if it could not be saved. The editor stays open then, because closing it would lose the text.
+    @discardableResult
+    public func finishEditing() async -> Bool {
+        repeat {
+            autosave?.cancel()
+            guard await save() else { return false }
+        } while isEditing && saved != (title, body)
+        if isEditing { begin(nil, title: "", body: "", isEditing: false) }
+        return true
     }
 
     /// Saves the note that is edited, if it was changed. What is typed meanwhile is saved afterwards.
-    public func save() async {
+    ///
+    /// - Returns: false if it could not be saved.
+    @discardableResult
+    public func save() async -> Bool {
         while isSaving { try? await context.time.sleep(.milliseconds(50)) }
-        guard isEditing, saved != (title, body) else { return }
+        guard isEditing, saved != (title, body) else { return true }
         isSaving = true
         defer { isSaving = false }
         let (title, body, before) = (title, body, current)
@@ -104,16 +113,17 @@ public final class NotesModel {
                 try await context.control.call(\.addNote, body: request)
             }
         }
-        guard isEditing else { return }
+        guard isEditing else { return true }
         guard let reply else {
             saveState = localized("Not saved")
-            return
+            return false
         }
         saved = (title, body)
         current = reply.note
         saveState = localized(self.title == title && self.body == body ? "Saved" : "Not saved yet")
         if let conflict = reply.conflict { context.announce(localized(written: conflict)) }
         await load()
+        return true
     }
 
     /// Removes the note that is edited, unless another device has changed it.

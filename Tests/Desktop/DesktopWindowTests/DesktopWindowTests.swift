@@ -208,6 +208,35 @@ import Testing
         #expect(remains.isEmpty)
     }
 
+    @Test func aNoteThatCannotBeSavedIsDiscardedOnlyOnRequest() async throws {
+        let session = try await WindowSession()
+        let window = try await session.startWindow()
+        try await session.press(keys: "alt+4")
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("No notes yet.")
+        try await session.press(keys: "ctrl+n")
+        try await session.fill("Title", "Bank")
+        // More than the daemon accepts.
+        try await session.fill("Text", String(repeating: "twelve bytes", count: 90_000))
+        try await session.awaitWords("Not saved")
+        func text() async throws -> Int? {
+            try await session.parts().first { $0.text.hasPrefix("twelve bytes") }?.text.count
+        }
+        try await session.press("Lock the vault")
+        try await session.press(keys: "ctrl+n")
+        #expect(try await text() == 1_080_000)
+        try await session.press(keys: "alt+1", "ctrl+q")
+        try await session.awaitWords("Discard changes?")
+        try await session.photograph("discard")
+        try await session.press("Keep Editing")
+        try await session.awaiting("the note is shown") { try await text() == 1_080_000 }
+        #expect(try await session.client.call(\.vault).isOpen)
+        try await session.press(keys: "ctrl+q")
+        try await session.press("Discard")
+        #expect(try await window.wait() == .code(0))
+    }
+
     @Test func aFileIsLockedAndASavedCopyIsTheSame() async throws {
         let session = try await WindowSession()
         let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) }

@@ -102,9 +102,35 @@ struct NotesModelTests {
         await model.open("n")
         control.on(\.changeNote) { _ in throw ControlError(.failed, "The disk is full.") }
         model.edit(title: "Bank", body: "important")
-        await model.finishEditing()
+        #expect(await !model.finishEditing())
         #expect(model.isEditing && model.body == "important" && model.saveState == "Not saved")
         #expect(context.announcement == "The disk is full.")
+    }
+
+    @Test func aNoteThatCannotBeSavedIsNotReplaced() async {
+        await openVault()
+        await model.open("n")
+        control.on(\.changeNote) { _ in throw ControlError(.tooLarge, "It is too large.") }
+        model.edit(title: "Bank", body: "important")
+        await model.open("m")
+        await model.startNew()
+        #expect(model.isEditing && model.current?.id == "n" && model.body == "important")
+        #expect(control.requests(.readNote).map(\.parameter) == ["n"])
+    }
+
+    @Test func whatIsTypedWhileTheEditorClosesIsSavedBeforeItDoes() async throws {
+        let model = model
+        control.on(\.changeNote) { request in
+            let body = try request.body(as: NoteRequest.self).body
+            if body == "first" { await model.edit(title: "Bank", body: "second") }
+            return NoteSaved(note: Self.note("n", version: body))
+        }
+        await openVault()
+        await model.open("n")
+        model.edit(title: "Bank", body: "first")
+        #expect(await model.finishEditing() && !model.isEditing)
+        let changes = try control.requests(.changeNote).map { try $0.body(as: NoteRequest.self) }
+        #expect(changes.map(\.body) == ["first", "second"])
     }
 
     @Test func nothingWithoutAChangeIsSaved() async {
