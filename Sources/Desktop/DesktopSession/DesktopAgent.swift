@@ -130,7 +130,8 @@ actor DesktopAgent {
 
     private func lockNow() async {
         do {
-            try await connection.lockAll()
+            let notes = try await connection.lockAll()
+            if !notes.isEmpty { await notifications?.show(.stillOpen(notes)) }
             if session?.vaultIsOpen == true { try await connection.lockVault() }
         } catch {
             note("locking", error)
@@ -282,6 +283,14 @@ actor DesktopAgent {
 }
 
 extension DesktopNotification {
+    /// - Parameter notes: the daemon's sentences about what it did not lock.
+    static func stillOpen(_ notes: [String]) -> DesktopNotification {
+        DesktopNotification(
+            key: "still open", summary: localized("Not everything is locked"),
+            body: ShownLine.plain(notes.map { localized(written: $0) }.joined(separator: " ")),
+            icon: TrayState.Protection.unlocked.icon, urgency: .normal, actions: [], shown: nil)
+    }
+
     static func failed(_ what: String, _ error: any Error) -> DesktopNotification {
         DesktopNotification(
             key: "failure", summary: what,

@@ -9,7 +9,8 @@ protocol SessionConnection: Sendable {
 
     func report(_ idle: IdleReport) async throws
 
-    func lockAll() async throws
+    /// - Returns: sentences about what stays open.
+    func lockAll() async throws -> [String]
 
     func lockVault() async throws
 }
@@ -32,7 +33,7 @@ struct DaemonConnection: SessionConnection {
         try await client.call(\.reportIdle, body: idle)
     }
 
-    func lockAll() async throws { try await client.call(\.lock, body: LockRequest(all: true)) }
+    func lockAll() async throws -> [String] { try await client.call(\.lock, body: LockRequest(all: true)).notes }
 
     func lockVault() async throws { try await client.call(\.closeVault) }
 }

@@ -138,7 +138,7 @@ extension AppsModel {
     }
 
     public func lock(_ app: String) async {
-        await context.attempt { try await context.control.call(\.lock, body: LockRequest(apps: [app])) }
+        await context.lock(app, name: item(app)?.name ?? app)
         await refresh()
     }
 

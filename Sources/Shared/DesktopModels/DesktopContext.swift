@@ -1,3 +1,5 @@
+import ControlAPI
+import Localization
 public import Observation
 
 /// What all models of a window share.
@@ -39,6 +41,17 @@ public final class DesktopContext {
         } catch {
             announce(sentence(error))
             return nil
+        }
+    }
+}
+
+extension DesktopContext {
+    /// Ends an app's grant. For a grant of another user, such as a phone's, it asks for the passcode.
+    func lock(_ app: String, name: String) async {
+        await attempt {
+            try await session.whereNeeded(localized("Lock \(name)")) { token in
+                try await control.call(\.lock, token: token, body: LockRequest(apps: [app]))
+            }
         }
     }
 }

@@ -46,6 +46,20 @@ public final class ManagementSession {
         return try await use(try await open(title), work)
     }
 
+    /// Does work without a session, and with one only if the daemon requires it.
+    ///
+    /// - Throws: as `perform`.
+    @discardableResult
+    public func whereNeeded<Result: Sendable>(
+        _ title: String, _ work: @MainActor (_ token: String?) async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await work(nil)
+        } catch let error as ControlError where error.code == .sessionNeeded {
+            return try await perform(title, work)
+        }
+    }
+
     /// The open session's token.
     public var token: String? {
         refresh()

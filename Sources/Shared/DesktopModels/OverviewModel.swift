@@ -111,7 +111,7 @@ public final class OverviewModel {
         }
     }
 
-    /// Ends everything that is unlocked for this user.
+    /// Ends everything that is unlocked for this user. A note names what is unlocked for others.
     public func lockAll() async {
         await context.attempt {
             let changed = try await context.control.call(\.lock, body: LockRequest(all: true))
@@ -134,7 +134,7 @@ public final class OverviewModel {
     }
 
     public func lock(_ app: String) async {
-        await context.attempt { try await context.control.call(\.lock, body: LockRequest(apps: [app])) }
+        await context.lock(app, name: openApps.first { $0.id == app }?.name ?? app)
         await refresh()
     }
 

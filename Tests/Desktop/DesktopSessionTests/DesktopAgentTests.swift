@@ -16,6 +16,8 @@ final class ScriptedSession: SessionConnection {
     let calls = Mutex<[String]>([])
     let reports = Mutex<[IdleReport]>([])
     let isThere = Atomic(true)
+    /// The daemon's sentences after "lock all".
+    let notes = Mutex<[String]>([])
 
     func events() async throws -> any AsyncSequence<SessionEvent, any Error> & Sendable {
         guard isThere.load(ordering: .relaxed) else { throw IdleSourceUnavailable(description: "no daemon listens") }
@@ -26,7 +28,11 @@ final class ScriptedSession: SessionConnection {
     }
 
     func report(_ idle: IdleReport) async throws { reports.withLock { $0.append(idle) } }
-    func lockAll() async throws { calls.withLock { $0.append("lock all") } }
+    func lockAll() async throws -> [String] {
+        calls.withLock { $0.append("lock all") }
+        return notes.withLock { $0 }
+    }
+
     func lockVault() async throws { calls.withLock { $0.append("lock vault") } }
 
     var isConnected: Bool { stream.withLock { $0 != nil } }
@@ -106,6 +112,27 @@ final class ScriptedSession: SessionConnection {
             if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
             return daemon.calls.withLock { $0.first == "lock all" }
         }
+    }
+
+    @Test func whatLockNowLeavesOpenIsShown() async throws {
+        let session = try await PrivateSessionBus()
+        let server = try await MockNotifications(on: session, capabilities: ["body", "actions"])
+        let daemon = ScriptedSession()
+        daemon.notes.withLock { $0 = ["Unlocked for another user and still open: Firefox."] }
+        let agent = agent(session, daemon)
+        let running = Task { await agent.run() }
+        defer { running.cancel() }
+        await eventually("the notification server is found") { await agent.showsNotifications }
+        await eventually("it is connected") { daemon.isConnected }
+        daemon.send(.notice(.sample(.unlocked)))
+        await eventually("the notice is shown") { !server.summaries.isEmpty }
+        // The agent subscribes to buttons some time after notifications can be shown.
+        await eventually(every: .milliseconds(300), "the button locks") {
+            if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
+            return !daemon.calls.withLock { $0.isEmpty }
+        }
+        await eventually("the note is shown") { server.summaries.last == "Not everything is locked" }
+        #expect(server.calls["Notify"].last?[4].text == "Unlocked for another user and still open: Firefox.")
     }
 
     @Test func inactivityCausesAWarningAndAReport() async throws {

@@ -110,6 +110,18 @@ struct AppsModelTests {
         #expect(request.apps == ["mail"] && request.grant.kind == .untilLocked)
     }
 
+    @Test func lockingWhatAPhoneUnlockedAsksForThePasscode() async throws {
+        control.refuseToLockWithoutToken()
+        await model.load()
+        async let done: Void = model.lock("mail")
+        await eventually("it asks") { context.prompt.question != nil }
+        #expect(context.prompt.question?.title == "Lock Mail")
+        await answer(context.prompt)
+        await done
+        #expect(control.requests(.lock).map(\.token) == [nil, "token 1"])
+        #expect(context.announcements == 0)
+    }
+
     @Test func aCategoryKeepsItsOtherApps() async throws {
         control.on(\.setCategory) { _ in CategoryReport(name: "work", apps: []) }
         await model.load()

@@ -100,6 +100,14 @@ final class FakeControl: DesktopControl {
         guard passcode == Self.passcode else { throw ControlError(.wrongPasscode, "This passcode is wrong.") }
     }
 
+    /// As the daemon answers while the named apps are unlocked by a phone.
+    func refuseToLockWithoutToken() {
+        on(\.lock) { request in
+            try Self.requireToken(request)
+            return AppsChanged(apps: [])
+        }
+    }
+
     static func requireToken(_ request: Request) throws {
         guard request.token != nil else { throw ControlError(.sessionNeeded, "Open a session first.") }
     }

@@ -115,6 +115,18 @@ struct OverviewModelTests {
         #expect(context.prompt.question == nil)
     }
 
+    @Test func lockingWhatAPhoneUnlockedAsksForThePasscode() async throws {
+        control.refuseToLockWithoutToken()
+        await show(status(unlocked: 1), [app("a", "A", .unlocked)])
+        async let done: Void = model.lock("a")
+        await eventually("it asks") { context.prompt.question != nil }
+        #expect(context.prompt.question?.title == "Lock A")
+        await answer(context.prompt)
+        await done
+        #expect(control.requests(.lock).map(\.token) == [nil, "token 1"])
+        #expect(context.announcements == 0)
+    }
+
     @Test func unlockingEverythingSendsThePasscodeWithTheGrant() async throws {
         control.on(\.unlock) { request in
             try FakeControl.check(try request.body(as: UnlockRequest.self).passcode)
