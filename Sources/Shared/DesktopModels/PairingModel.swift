@@ -66,7 +66,7 @@ public final class PairingModel {
             }
         }
         let pairing = await context.attempt {
-            try await context.session.perform(localized(forComputer ? "Add a computer" : "Pair a phone")) { token in
+            try await context.session.perform(title) { token in
                 try await context.control.call(
                     \.makePairing, token: token,
                     body: NewPairingRequest(address: address, role: forComputer ? .computer : nil))
@@ -78,11 +78,18 @@ public final class PairingModel {
         waiting = Task { [weak self] in await self?.waitForDevice(pairing.id) }
     }
 
+    /// What the passcode is asked for.
+    private var title: String { localized(isForComputer ? "Add a computer" : "Pair a phone") }
+
+    /// Asks for the passcode again where the session ends before a device joins. The id is kept after an error, so that
+    /// the invitation can be withdrawn.
     private func waitForDevice(_ pairing: String) async {
         while !Task.isCancelled, id == pairing {
             do {
-                let report = try await context.control.call(
-                    \.pairing, parameter: pairing, query: WaitQuery(wait: 20), token: context.session.token)
+                let report = try await context.session.perform(title) { token in
+                    try await context.control.call(
+                        \.pairing, parameter: pairing, query: WaitQuery(wait: 20), token: token)
+                }
                 guard id == pairing else { return }
                 if report.state == .joined {
                     state = .joined(
@@ -92,12 +99,12 @@ public final class PairingModel {
                 if report.expiresInSeconds <= 0 {
                     throw ControlError(.noSuchItem, localized("No device joined in five minutes."))
                 }
-            } catch is CancellationError {
-                return
             } catch {
-                guard id == pairing else { return }
-                id = nil
-                state = .ended(sentence(error))
+                guard !Task.isCancelled, id == pairing else { return }
+                // The user cancelled the passcode dialog.
+                let isCancelled = error is CancellationError
+                state = .ended(isCancelled ? localized("Pairing needs the passcode.") : sentence(error))
+                return
             }
         }
     }

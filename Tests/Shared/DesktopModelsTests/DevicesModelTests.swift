@@ -185,6 +185,44 @@ struct DevicesModelTests {
         await pairing.cancel()
     }
 
+    /// A pairing whose session ends while it waits.
+    private func startPairingUntilTheSessionEnds() async {
+        control.on(\.makePairing) { _ in
+            PairingReport(id: "i", state: .waiting, link: "https://hub.example/#secret", expiresInSeconds: 300)
+        }
+        control.on(\.pairing) { request in
+            guard request.token == "token 2" else { throw ControlError(.sessionNeeded, "It has ended.") }
+            return PairingReport(id: "i", state: .joined, expiresInSeconds: 290, name: "Phone", words: ["one", "two"])
+        }
+        control.on(\.endPairing) { _ in DoneReport() }
+        async let started: Void = model.pairing.start()
+        await answer(context.prompt)
+        await started
+        await eventually("it asks again") {
+            context.prompt.question != nil && control.requests(.pairing).map(\.token) == ["token 1"]
+        }
+    }
+
+    @Test func aPairingOutlastsItsSession() async {
+        await startPairingUntilTheSessionEnds()
+        #expect(model.pairing.state == .waiting(link: "https://hub.example/#secret"), "the code is still shown")
+        #expect(context.prompt.question?.title == "Pair a phone")
+        await answer(context.prompt)
+        await eventually("it joins") { model.pairing.state == .joined(name: "Phone", words: "one two") }
+    }
+
+    @Test func withoutThePasscodeAPairingEndsAndIsWithdrawnByTheNextOne() async {
+        await startPairingUntilTheSessionEnds()
+        context.prompt.cancel()
+        await eventually("it ends") { model.pairing.state == .ended("Pairing needs the passcode.") }
+        async let opened: String? = context.attempt { try await context.session.open() }
+        await answer(context.prompt)
+        _ = await opened
+        await model.pairing.start()
+        #expect(control.requests(.endPairing).map(\.parameter) == ["i"])
+        await model.pairing.cancel()
+    }
+
     @Test func aCancelledPairingIsWithdrawn() async {
         control.on(\.makePairing) { _ in
             PairingReport(id: "i", state: .waiting, link: "https://hub.example/#secret", expiresInSeconds: 300)
