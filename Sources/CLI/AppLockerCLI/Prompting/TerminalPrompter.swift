@@ -18,17 +18,24 @@ struct TerminalPrompter: Sendable {
     ///
     /// - Throws: `ControlClientError` if AppLocker is not running at the start.
     func runForever() async throws {
-        try await run(once: false)
+        var events = try await connect()
         while true {
+            try await run(events, once: false)
             output.line("The connection to AppLocker was lost. Reconnecting; until then every launch is denied.")
-            while true {
-                try await Task.sleep(for: Self.reconnectPause)
-                do {
-                    try await run(once: false)
-                    break
-                } catch is ControlClientError {
-                    continue
-                }
+            events = try await reconnect()
+        }
+    }
+
+    private func reconnect() async throws -> PromptEvents {
+        while true {
+            try await Task.sleep(for: Self.reconnectPause)
+            do {
+                return try await client.prompts()
+            } catch is ControlClientError {
+                continue
+            } catch is ControlError {
+                // It runs, but is not ready yet.
+                continue
             }
         }
     }
@@ -37,17 +44,22 @@ struct TerminalPrompter: Sendable {
     ///
     /// - Throws: `ControlClientError` if AppLocker is not running, or stops before there is a launch.
     func runOnce() async throws -> PromptOutcome {
-        guard let outcome = try await run(once: true) else {
+        guard let outcome = try await run(connect(), once: true) else {
             throw ControlClientError.notRunning(socketPath: client.socketPath, cause: "it ended")
         }
         return outcome
     }
 
-    @discardableResult
-    private func run(once: Bool) async throws -> PromptOutcome? {
+    private func connect() async throws -> PromptEvents {
         let events = try await client.prompts()
         // A missing terminal is reported now, not when a launch is pending.
         if case .terminal = passcodes { try Terminal.withControlling { _ in } }
+        return events
+    }
+
+    /// Prompts until AppLocker stops.
+    @discardableResult
+    private func run(_ events: PromptEvents, once: Bool) async throws -> PromptOutcome? {
         let launches = WaitingLaunches()
         return try await withThrowingTaskGroup(of: Void.self, returning: PromptOutcome?.self) { group in
             group.addTask {
@@ -106,17 +118,14 @@ struct TerminalPrompter: Sendable {
                     body: PromptAnswerRequest(passcode: passcode.text, grant: length))
                 return try await allowed(launch, answer)
             } catch let error as ControlError {
-                switch error.code {
-                case .wrongPasscode, .busy, .badRequest:
-                    output.line(error.message.terminalSafe)
-                case .lockedOut:
-                    output.line(error.message.terminalSafe)
-                    lockout = Lockout(seconds: error.retryAfterSeconds ?? 0)
-                case .noSuchPrompt:
-                    return settled(launch.outcome ?? .gone)
-                default:
-                    throw error
-                }
+                // After any other refusal, as of a full disk, the launch may be answered again.
+                if error.code == .noSuchPrompt { return settled(launch.outcome ?? .gone) }
+                output.line(error.message.terminalSafe)
+                if error.code == .lockedOut { lockout = Lockout(seconds: error.retryAfterSeconds ?? 0) }
+            } catch let error as ControlClientError {
+                return lost(launch, error)
+            } catch let error as CommandLineError {
+                output.line(error.sentence)
             }
         }
     }
@@ -160,6 +169,11 @@ struct TerminalPrompter: Sendable {
             try await client.call(\.cancelPrompt, parameter: launch.report.prompt)
         } catch let error as ControlError where error.code == .noSuchPrompt {
             return settled(launch.outcome ?? .gone)
+        } catch let error as ControlError {
+            output.line(error.message.terminalSafe)
+            return launch.outcome ?? .gone
+        } catch let error as ControlClientError {
+            return lost(launch, error)
         }
         output.line("Denied: \(launch.report.name.terminalSafe) was not started.")
         return .denied
@@ -192,6 +206,12 @@ struct TerminalPrompter: Sendable {
             output.line(error.description.terminalSafe)
             return .gone
         }
+    }
+
+    /// AppLocker stopped before it answered. The prompter continues with the next launch.
+    private func lost(_ launch: WaitingLaunch, _ error: ControlClientError) -> PromptOutcome {
+        output.line("\(error)".terminalSafe)
+        return settled(launch.outcome ?? .gone)
     }
 
     private func settled(_ outcome: PromptOutcome) -> PromptOutcome {

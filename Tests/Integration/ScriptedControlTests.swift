@@ -1,0 +1,96 @@
+import ControlAPI
+import Foundation
+import Synchronization
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// `applocker` with a simulated AppLocker, whose refusals and ends come when the test wants them.
+@Suite("The command line: refusals and ends of AppLocker")
+struct ScriptedControlTests {
+    private let directory: TemporaryDirectory
+    private let socket: ScriptedSocket
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        socket = ScriptedSocket(path: directory.path("control.sock"))
+    }
+
+    /// Runs `applocker`; the passcodes are lines of descriptor 3.
+    private func start(_ arguments: String..., passcodes: [String]) throws -> ChildProcess {
+        let lines = try directory.write(passcodes.map { $0 + "\n" }.joined(), to: "passcodes")
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: lines))
+        defer { withExtendedLifetime(file) {} }
+        return try ChildProcess(
+            BuiltProducts.path("applocker"), arguments + ["--passcode-fd", "3", "--socket", socket.path],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path],
+            descriptors: [3: file.fileDescriptor])
+    }
+
+    private static func reply(_ body: some Encodable) -> ScriptedSocket.Reply {
+        .whole(status: 200, (try? JSONEncoder().encode(body)) ?? Data())
+    }
+
+    private static func refusal(_ code: ControlError.Code, _ message: String) -> ScriptedSocket.Reply {
+        let error = ControlError(code, message)
+        return .whole(status: error.status, (try? JSONEncoder().encode(ControlErrorBody(error: error))) ?? Data())
+    }
+
+    private func ask(_ prompt: String) throws {
+        let report = PromptReport(
+            prompt: prompt, app: "diary", name: "Diary", icon: nil, path: "/usr/bin/diary", process: 42,
+            parentName: "bash", user: 1_000, userName: "eve", expiresInSeconds: 60, defaultGrantSeconds: 300,
+            hasOwnPasscode: false, startsAgain: false, lockout: LockoutState(failures: 0, remainingSeconds: 0))
+        let event = try JSONEncoder().encode(PromptEvent.ask(report))
+        socket.send(Data("data: ".utf8) + event + Data("\n\n".utf8))
+    }
+
+    @Test("The prompter goes on after a full disk, an end of AppLocker during an answer, and a refused connection")
+    func prompterGoesOn() async throws {
+        let streams = Mutex(0)
+        let handler: ScriptedSocket.Handler = { request in
+            switch request.route {
+            case ControlRoute.prompts.rawValue:
+                let count = streams.withLock { count in
+                    count += 1
+                    return count
+                }
+                return count == 2
+                    ? Self.refusal(.busy, "AppLocker is starting.") : .stream(Data("data: {\"ready\":{}}\n\n".utf8))
+            case "POST /v1/prompts/ends/answer": return .hangUp
+            case "POST /v1/prompts/full/answer" where !request.body.contains("second"):
+                return Self.refusal(.failed, "The disk is full.")
+            default: return Self.reply(PromptAnswer())
+            }
+        }
+        try socket.start(handler)
+        let prompter = try start(
+            "prompt", "--tty", "--grant", "this-launch", passcodes: ["first", "second", "third", "fourth", "fifth"])
+        func printed(_ words: String, times: Int = 1) async throws {
+            await eventually("it prints \(words): \(prompter.stateDescription)") {
+                prompter.output.components(separatedBy: words).count - 1 >= times || !prompter.isRunning
+            }
+            try #require(prompter.isRunning, "\(prompter.errorOutput)")
+        }
+        try await printed("Ready.")
+        try ask("full")
+        try await printed("The disk is full.")
+        try await printed("Diary continues.")
+        try ask("ends")
+        try await printed("The launch is no longer waiting.")
+        try ask("next")
+        try await printed("Diary continues.", times: 2)
+        socket.stop()
+        try await printed("Reconnecting")
+        try socket.start(handler)
+        try await printed("Ready.", times: 2)
+        #expect(streams.withLock { $0 } == 3)
+        try ask("last")
+        try await printed("Diary continues.", times: 3)
+        prompter.kill()
+    }
+}
+
+extension Data {
+    fileprivate func contains(_ words: String) -> Bool { range(of: Data(words.utf8)) != nil }
+}
