@@ -89,6 +89,45 @@ struct ScriptedControlTests {
         try await printed("Diary continues.", times: 3)
         prompter.kill()
     }
+
+    @Test("Following everybody's log reads the passcode once, and opens a session again when one has ended")
+    func follow() async throws {
+        let requests = Mutex<(passcodes: [String], limits: [String])>(([], []))
+        try socket.start { request in
+            let route = request.route
+            if route == ControlRoute.openSession.rawValue {
+                let body = try? JSONDecoder().decode(PasscodeRequest.self, from: request.body)
+                let number = requests.withLock {
+                    $0.passcodes.append(body?.passcode ?? "")
+                    return $0.passcodes.count
+                }
+                return Self.reply(SessionReport(token: "\(number)", expiresInSeconds: 900, idleSeconds: 300))
+            }
+            guard route.hasPrefix("GET /v1/log?") else { return Self.reply(DoneReport()) }
+            let query = URLComponents(string: String(route.dropFirst(4)))?.queryItems ?? []
+            let after = query.first { $0.name == "after" }?.value.flatMap { Int64($0) } ?? 0
+            // Each session ends after one event.
+            guard request.token == "\(after + 1)" else { return Self.refusal(.sessionNeeded, "Open a session first.") }
+            requests.withLock { $0.limits.append(query.first { $0.name == "limit" }?.value ?? "") }
+            return Self.reply(
+                EventList(events: [
+                    EventReport(
+                        number: after + 1, time: 0, kind: "locked", app: nil, user: nil, process: nil, path: nil,
+                        reason: nil, sentence: "Event \(after + 1).")
+                ]))
+        }
+        let child = try start("log", "--all", "--follow", "--limit", "5", passcodes: ["the only line"])
+        await eventually("three sessions' events are shown: \(child.stateDescription)") {
+            child.output.contains("Event 3.") || !child.isRunning
+        }
+        try #require(child.isRunning, "\(child.errorOutput)")
+        child.kill()
+        let shown = child.output.components(separatedBy: "Event ").dropFirst().map { $0.prefix(1) }
+        #expect(shown.prefix(3) == ["1", "2", "3"])
+        let (passcodes, limits) = requests.withLock { $0 }
+        #expect(passcodes.count >= 3 && passcodes.allSatisfy { $0 == "the only line" })
+        #expect(limits.prefix(3) == ["5", "1000", "1000"])
+    }
 }
 
 extension Data {

@@ -28,14 +28,19 @@ struct LogCommand: AsyncParsableCommand {
         @Flag(help: "Keep showing new events, until Ctrl-C.") var follow = false
         @OptionGroup var options: CommonOptions
 
+        /// In a reply. New events are never limited further, or a burst within a second would be incomplete.
+        private static let mostEvents = 1_000
+
         func validate() throws {
-            guard 1...1000 ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
+            guard 1...Self.mostEvents ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
         }
 
         func run() async throws {
             let client = client
             let app = try await id(client)
-            let first = try await owner.whereNeeded { try await events(client, of: app, token: $0, after: nil) }
+            let (first, passcode) = try await owner.lookingFirst {
+                try await events(client, of: app, token: $0, after: 0, limit: limit)
+            }
             guard follow else {
                 if output.json { return try Output.standard.json(first) }
                 if first.events.isEmpty { Output.standard.line("Nothing is recorded yet.") }
@@ -43,13 +48,27 @@ struct LogCommand: AsyncParsableCommand {
             }
             try show(first.events)
             var last = first.events.last?.number ?? 0
-            try await owner.whereNeeded { token in
-                while !Task.isCancelled {
-                    try await Task.sleep(for: .seconds(1))
-                    let next = try await events(client, of: app, token: token, after: last)
-                    try show(next.events)
-                    last = next.events.last?.number ?? last
+            guard let passcode else { return try await follow(client, of: app, token: nil, after: &last) }
+            while true {
+                do {
+                    try await owner.open(with: passcode) {
+                        try await follow(client, of: app, token: $0, after: &last)
+                    }
+                } catch let error as ControlError where error.code == .sessionNeeded {
+                    // A session lasts for fifteen minutes at most.
                 }
+            }
+        }
+
+        /// Shows new events until the task is cancelled or a request is refused.
+        private func follow(
+            _ client: ControlClient, of app: String?, token: String?, after last: inout Int64
+        ) async throws {
+            while true {
+                try await Task.sleep(for: .seconds(1))
+                let next = try await events(client, of: app, token: token, after: last, limit: Self.mostEvents)
+                try show(next.events)
+                last = next.events.last?.number ?? last
             }
         }
 
@@ -65,10 +84,10 @@ struct LogCommand: AsyncParsableCommand {
         }
 
         private func events(
-            _ client: ControlClient, of app: String?, token: String?, after: Int64?
+            _ client: ControlClient, of app: String?, token: String?, after: Int64, limit: Int
         ) async throws -> EventList {
             try await client.call(
-                \.log, query: LogQuery(after: after ?? 0, limit: limit, app: app, all: all), token: token)
+                \.log, query: LogQuery(after: after, limit: limit, app: app, all: all), token: token)
         }
 
         private func show(_ events: [EventReport]) throws {

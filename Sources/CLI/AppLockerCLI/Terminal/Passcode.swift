@@ -4,7 +4,7 @@ import Foundation
 /// A passcode in memory that is not swapped out, and is wiped with the last reference.
 ///
 /// `text` is a Swift string. Its copies in the request's JSON can't be wiped: they remain until the memory is reused.
-/// That is acceptable in a process that ends right after.
+/// That is acceptable in a process that ends right after, and in `log --all --follow`, which its user leaves running.
 ///
 /// @unchecked Sendable: the bytes are written only by `append`, before the value leaves its one reader.
 final class Passcode: @unchecked Sendable {
