@@ -108,6 +108,8 @@ public struct HubLimits: Sendable {
     /// The interval of a stream's heartbeats.
     public var heartbeat: Duration = .seconds(15)
     public var streamsPerHousehold = 16_384
+    /// A companion has one for each tab, a computer one.
+    public var streamsPerDevice = 16
     /// Memory for large bodies and responses, all together.
     public var memoryBytes = 256 << 20
     /// How long a shutdown waits for requests in progress.

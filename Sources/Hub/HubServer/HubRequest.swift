@@ -14,6 +14,8 @@ struct HubRequest: Sendable {
     /// Nil if the route needs no token.
     let device: StoredDevice?
     let body: Data
+    /// The memory that is reserved for its body and its answer.
+    let share: MemoryBudget.Share
 
     /// - Throws: `HubError` if the route needs no token.
     func knownDevice() throws -> StoredDevice {

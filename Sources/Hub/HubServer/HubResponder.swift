@@ -11,7 +11,6 @@ import NIOCore
 struct HubResponder: HTTPResponder {
     let service: HubService
     let files: WebFiles
-    let budget: MemoryBudget
 
     func respond(to request: Request, context: HubContext) async throws -> Response {
         let start = ContinuousClock.now
@@ -54,25 +53,35 @@ struct HubResponder: HTTPResponder {
             peer: context.channel.remoteAddress, request: request.head,
             trustedProxies: service.configuration.trustedProxies)
         let token = Self.bearerToken(request.headers)
+        let budget = service.budget
         let device: StoredDevice?
         do {
             device = try await service.admit(route, token: token, from: client)
         } catch let error as HubError where error.code == .unauthorized && route == .roster {
+            let share = budget.share(of: nil)
             let read = HubRequest(
                 route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
-                parameters: [:], device: nil, body: Data())
+                parameters: [:], device: nil, body: Data(), share: share)
             guard let token, let page = try await service.rosterOfRevoked(read, token: token) else { throw error }
-            return try reply(page, to: nil)
+            return try reply(page, share)
         }
         let share = budget.share(of: device?.household)
-        defer { withExtendedLifetime(share) {} }
         let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)
         service.limits.count(bytes: body.count, of: device, from: client)
         let read = HubRequest(
             route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
-            parameters: try parameters.mapValues(Self.decoded), device: device, body: body)
+            parameters: try parameters.mapValues(Self.decoded), device: device, body: body,
+            share: share)
         if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
-        return try reply(try await service.respond(to: read), to: device?.household)
+        do {
+            return try reply(try await service.respond(to: read), share)
+        } catch let conflict as RecordConflict {
+            // It has the stored record, however small the request is.
+            let refusal = HubErrorBody(
+                error: HubError(.conflict, "Another revision of this record is stored; write the one after it."),
+                current: conflict.current)
+            return try json(refusal.json, status: .conflict, share)
+        }
     }
 
     /// Decoding a large body needs three times its size. That is reserved as the bytes arrive, so a length that a
@@ -114,9 +123,9 @@ struct HubResponder: HTTPResponder {
 
     // MARK: Responses
 
-    private func reply(_ reply: HubReply, to household: HubID?) throws -> Response {
+    private func reply(_ reply: HubReply, _ share: MemoryBudget.Share) throws -> Response {
         switch reply {
-        case .json(let data): try json(data, to: household)
+        case .json(let data): try json(data, status: .ok, share)
         case .done: Response(status: .noContent)
         case .text(let text, let type):
             Response(
@@ -126,17 +135,17 @@ struct HubResponder: HTTPResponder {
         }
     }
 
-    private func json(_ data: Data, to household: HubID?) throws -> Response {
+    private func json(_ data: Data, status: HTTPResponse.Status, _ share: MemoryBudget.Share) throws -> Response {
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         let bytes = ByteBuffer(bytes: data)
         guard data.count > HubRoute.smallBodyBytes else {
-            return Response(status: .ok, headers: headers, body: .init(byteBuffer: bytes))
+            return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
         }
         // The memory is reserved until the response is written.
-        let share = budget.share(of: household)
         try share.grow(to: data.count)
+        share.shrink(to: data.count)
         return Response(
-            status: .ok, headers: headers,
+            status: status, headers: headers,
             body: .init(contentLength: data.count) { writer in
                 try await writer.write(bytes)
                 try await writer.finish(nil)
@@ -189,10 +198,6 @@ struct HubResponder: HTTPResponder {
         let body: HubErrorBody
         switch error {
         case let error as HubError: body = HubErrorBody(error: error)
-        case let conflict as RecordConflict:
-            body = HubErrorBody(
-                error: HubError(.conflict, "Another revision of this record is stored; write the one after it."),
-                current: conflict.current)
         default:
             logger.error("A request failed.", metadata: ["error": "\(type(of: error))"])
             body = HubErrorBody(error: HubError(.failed, "The hub could not do this. See its log."))

@@ -131,7 +131,7 @@ public final class HubServer: Sendable {
             try StaleSocket.remove(path)
             (address, socketPath) = (.unixDomainSocket(path: path), path)
         }
-        let responder = HubResponder(service: service, files: files, budget: MemoryBudget(bytes: limits.memoryBytes))
+        let responder = HubResponder(service: service, files: files)
         let logger = quietLogger
         return try builder.buildServer(
             configuration: ServerConfiguration(

@@ -15,9 +15,13 @@ extension HubService {
         let collection = request.query["collection"]
         if let collection { try Check.collection(collection) }
         let household = try request.knownDevice().household
+        let count = min(Int(limit), Self.maximumPageRecords)
+        let bytes = try await store.recordBytes(
+            of: household, after: after, collection: collection, limit: count, maximumBytes: Self.maximumPageBytes)
+        try request.share.growToEncode(bytes)
         let page = try await metrics.timing("page") {
             try await store.records(
-                of: household, after: after, collection: collection, limit: min(Int(limit), Self.maximumPageRecords),
+                of: household, after: after, collection: collection, limit: count,
                 maximumBytes: Self.maximumPageBytes)
         }
         return try .json(page)
@@ -27,7 +31,9 @@ extension HubService {
         let collection = request.parameters["collection"] ?? ""
         try Check.collection(collection)
         let household = try request.knownDevice().household
-        guard let record = try await store.record(collection, request.id(), of: household) else {
+        let id = try request.id()
+        try request.share.growToEncode(try await store.recordBytes(collection, id, of: household))
+        guard let record = try await store.record(collection, id, of: household) else {
             throw HubError(.notFound, "There is no such record.")
         }
         return try .json(record)

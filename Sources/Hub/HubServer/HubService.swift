@@ -18,6 +18,7 @@ final class HubService: Sendable {
     let pushes: PushSender
     let pushKey: ApplicationServerKey
     let limits: RequestLimits
+    let budget: MemoryBudget
     let quotas: Quotas
     let authors: RecordAuthors
     let busyBlobs = BusyBlobs()
@@ -39,6 +40,7 @@ final class HubService: Sendable {
         self.pushKey = pushKey
         self.logger = logger
         limits = RequestLimits(configuration.limits, time: time, metrics: metrics)
+        budget = MemoryBudget(bytes: configuration.limits.memoryBytes)
         authors = RecordAuthors(store: store)
         quotas = Quotas(store: store, limit: configuration.limits.quotaBytes, time: time)
     }

@@ -38,6 +38,21 @@ final class MemoryBudget: Sendable {
             }
         }
 
+        /// Reserves for records of this size and their JSON, unless they are small.
+        /// - Throws: as `grow(to:)`.
+        func growToEncode(_ size: Int) throws {
+            if size > HubRoute.smallBodyBytes { try grow(to: size * 3) }
+        }
+
+        /// Releases what is reserved beyond this size.
+        func shrink(to size: Int) {
+            bytes.withLock { bytes in
+                guard size < bytes else { return }
+                budget.release(bytes - size, of: household)
+                bytes = size
+            }
+        }
+
         deinit { budget.release(bytes.withLock { $0 }, of: household) }
     }
 

@@ -59,6 +59,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var refusal: HubError?
     private var isRefused = false
     private var discardedBytes = 0
+    /// Those who wait until the channel is writable.
+    private var sending: [EventLoopPromise<Void>] = []
     /// The stream that this connection's last request became.
     private(set) var member: StreamMember?
 
@@ -127,6 +129,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         stall?.cancel()
         member?.ended(.closed)
         member = nil
+        for promise in sending { promise.fail(ChannelError.ioOnClosedChannel) }
+        sending = []
     }
 
     // MARK: Reading
@@ -236,6 +240,8 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if context.channel.isWritable {
             stall?.cancel()
             stall = nil
+            for promise in sending { promise.succeed() }
+            sending = []
             member?.becameWritable()
         } else if stall == nil {
             bufferedAtCheck = Int.max
@@ -275,6 +281,17 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func endStream() { member = nil }
 
     var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// Completes the promise when the channel holds little of what was written, or fails it when the channel closes.
+    func whenWritable(_ promise: EventLoopPromise<Void>) {
+        if context?.channel.isActive != true {
+            promise.fail(ChannelError.ioOnClosedChannel)
+        } else if isWritable {
+            promise.succeed()
+        } else {
+            sending.append(promise)
+        }
+    }
 
     func send(_ bytes: ByteBuffer) {
         guard let context, !isRefused else { return }

@@ -44,16 +44,11 @@ final class StreamHub: Sendable {
             loops[ObjectIdentifier(eventLoop)] = loop
             return loop
         }
-        let topic = topics.withLock { topics -> StreamTopic? in
+        let topic = try topics.withLock { topics in
             let topic = topics[device.household] ?? StreamTopic(device.household)
-            guard topic.enter(device.id, loop, limit: limits.streamsPerHousehold) else { return nil }
+            try topic.enter(device.id, loop, limits)
             topics[device.household] = topic
             return topic
-        }
-        guard let topic else {
-            throw HubError(
-                .tooMany, "The household has \(limits.streamsPerHousehold) streams open already. Close some.",
-                retryAfterSeconds: 10)
         }
         metrics.streamOpened()
         return Entry(topic: topic, loop: loop, device: device)

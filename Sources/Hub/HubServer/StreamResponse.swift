@@ -60,7 +60,7 @@ extension HubService {
         try await streams.settle(topic)
         var cursor = after
         while !topic.isEnded(device.id) {
-            cursor = try await replay(topic, device, after: cursor, writer: &writer)
+            cursor = try await replay(topic, device, after: cursor, channel: channel, writer: &writer)
             // From here on the ring counts this stream as a member.
             isReplaying = false
             let joined = await withCheckedContinuation { (ended: CheckedContinuation<StreamEnd, Never>) in
@@ -77,25 +77,72 @@ extension HubService {
         return isAboutToEnd ? .hubEnds : .revoked
     }
 
+    private static let (replayRecords, replayBytes) = (512, 1 << 20)
+
+    /// One page at a time is in memory, and reserved until the client has received most of it.
     /// - Returns: the number up to which everything was sent.
     private func replay(
-        _ topic: StreamTopic, _ device: StoredDevice, after: UInt64, writer: inout any ResponseBodyWriter
+        _ topic: StreamTopic, _ device: StoredDevice, after: UInt64, channel: any Channel,
+        writer: inout any ResponseBodyWriter
     ) async throws -> UInt64 {
         var cursor = after
         while !topic.isEnded(device.id) {
-            let page = try await metrics.timing("replay") {
-                try await store.records(
-                    of: topic.household, after: cursor, collection: nil, limit: 512, maximumBytes: 1 << 20)
+            let share = budget.share(of: topic.household)
+            let bytes = try await store.recordBytes(
+                of: topic.household, after: cursor, collection: nil, limit: Self.replayRecords,
+                maximumBytes: Self.replayBytes)
+            guard (try? share.growToEncode(bytes)) != nil else {
+                // Other answers have the memory; refusing would only make the client connect again.
+                guard channel.isActive else { throw StreamClosed() }
+                try await time.sleep(for: .seconds(1))
+                continue
             }
-            if !page.records.isEmpty {
-                var bytes = ByteBuffer()
-                for record in page.records { bytes.writeImmutableBuffer(try StreamItem.record(record).bytes) }
-                try await writer.write(bytes)
+            let page = try await eventPage(of: topic.household, after: cursor)
+            if page.events.readableBytes > 0 {
+                share.shrink(to: page.events.storageCapacity)
+                try await writer.write(page.events)
+                try await channel.untilWritable()
             }
+            withExtendedLifetime(share) {}
             cursor = max(cursor, page.next)
             guard page.more else { break }
         }
         return cursor
+    }
+
+    /// The records after a number as events, without the records themselves.
+    private func eventPage(
+        of household: HubID, after: UInt64
+    ) async throws -> (events: ByteBuffer, next: UInt64, more: Bool) {
+        let page = try await metrics.timing("replay") {
+            try await store.records(
+                of: household, after: after, collection: nil, limit: Self.replayRecords,
+                maximumBytes: Self.replayBytes)
+        }
+        var events = ByteBuffer()
+        for record in page.records { events.writeImmutableBuffer(try StreamItem.record(record).bytes) }
+        return (events, page.next, page.more)
+    }
+}
+
+extension Channel {
+    /// Returns when the channel holds little of what was written so far.
+    /// - Throws: if it closes before.
+    fileprivate func untilWritable() async throws {
+        try await withTaskCancellationHandler {
+            let promise = eventLoop.makePromise(of: Void.self)
+            // Behind the writes, which are executed on the event loop too.
+            eventLoop.execute {
+                do {
+                    try self.pipeline.syncOperations.handler(type: RequestGuard.self).whenWritable(promise)
+                } catch {
+                    promise.fail(error)
+                }
+            }
+            try await promise.futureResult.get()
+        } onCancel: {
+            close(promise: nil)
+        }
     }
 }
 

@@ -60,14 +60,23 @@ final class StreamTopic: Sendable {
 
     func isRevoked(_ device: HubID) -> Bool { state.withLock { $0.ended.contains(device) } }
 
-    /// - Returns: false if the household has reached its limit of streams.
-    func enter(_ device: HubID, _ loop: StreamLoop, limit: Int) -> Bool {
-        state.withLock { state in
-            guard state.loops.values.reduce(0, { $0 + $1.streams }) < limit else { return false }
+    /// - Throws: `tooMany` if the household or the device has reached its limit of streams.
+    func enter(_ device: HubID, _ loop: StreamLoop, _ limits: HubLimits) throws(HubError) {
+        try state.withLock { state throws(HubError) in
+            guard state.loops.values.reduce(0, { $0 + $1.streams }) < limits.streamsPerHousehold else {
+                throw Self.tooMany("household", limits.streamsPerHousehold)
+            }
+            guard state.devices[device, default: 0] < limits.streamsPerDevice else {
+                throw Self.tooMany("device", limits.streamsPerDevice)
+            }
             state.devices[device, default: 0] += 1
             state.loops[ObjectIdentifier(loop), default: (loop, 0)].streams += 1
-            return true
         }
+    }
+
+    private static func tooMany(_ owner: String, _ limit: Int) -> HubError {
+        HubError(
+            .tooMany, "The \(owner) has \(limit) streams open already. Close some.", retryAfterSeconds: 10)
     }
 
     func leave(_ device: HubID, _ loop: StreamLoop) {

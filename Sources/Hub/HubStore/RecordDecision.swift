@@ -96,6 +96,17 @@ package struct RecordPage: Sendable {
         self.maximumBytes = maximumBytes
     }
 
+    /// - Parameter sealed: the records that follow, by their sealed bytes.
+    /// - Returns: the bytes of those that fit.
+    package func bytes(sealed sizes: [Int]) -> Int {
+        var (sealed, count) = (0, 0)
+        for size in sizes.prefix(limit) {
+            guard count == 0 || sealed + size <= maximumBytes else { break }
+            (sealed, count) = (sealed + size, count + 1)
+        }
+        return sealed + count * Int(RecordDecision.rowBytes)
+    }
+
     /// - Returns: false if the record doesn't fit; no further one does.
     package mutating func append(_ record: HubRecord) -> Bool {
         let size = record.sealed?.count ?? 0

@@ -65,6 +65,33 @@ extension PostgresHubStore {
         }
     }
 
+    public func recordBytes(
+        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+    ) async throws -> Int {
+        let name = collection.map { RecordDecision.isCollection($0) ? $0 : "" }
+        return try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT coalesce(octet_length(sealed), 0)::bigint FROM record
+                WHERE household = (SELECT number FROM household WHERE id = $1) AND sequence > $2
+                    AND ($3::text IS NULL OR collection = $3) ORDER BY sequence LIMIT $4
+                """, [.id(household), .number(sequence), .text(name), .integer(Int64(max(1, limit)))])
+            return RecordPage(limit: limit, maximumBytes: maximumBytes).bytes(sealed: rows.map { Int($0.integer(0)) })
+        }
+    }
+
+    public func recordBytes(_ collection: String, _ id: HubID, of household: HubID) async throws -> Int {
+        let name = RecordDecision.isCollection(collection) ? collection : ""
+        return try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT coalesce(octet_length(sealed), 0)::bigint FROM record
+                WHERE household = (SELECT number FROM household WHERE id = $1) AND collection = $2 AND id = $3
+                """, [.id(household), .text(name), .id(id)])
+            return rows.first.map { Int(RecordDecision.bytes(sealed: Int($0.integer(0)))) } ?? 0
+        }
+    }
+
     // MARK: Retention
 
     public func prune(

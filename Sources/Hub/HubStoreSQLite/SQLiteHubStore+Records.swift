@@ -149,6 +149,34 @@ extension SQLiteHubStore {
         }
     }
 
+    public func recordBytes(
+        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+    ) async throws -> Int {
+        try await read { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT COALESCE(LENGTH(sealed), 0) FROM record
+                    WHERE household = (SELECT number FROM household WHERE id = ?) AND sequence > ?
+                        AND (? IS NULL OR collection = ?) ORDER BY sequence LIMIT ?
+                    """)
+            let sizes = try Int.fetchAll(
+                statement, arguments: [household, Int64(clamping: sequence), collection, collection, max(1, limit)])
+            return RecordPage(limit: limit, maximumBytes: maximumBytes).bytes(sealed: sizes)
+        }
+    }
+
+    public func recordBytes(_ collection: String, _ id: HubID, of household: HubID) async throws -> Int {
+        try await read { database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT COALESCE(LENGTH(sealed), 0) FROM record
+                    WHERE household = (SELECT number FROM household WHERE id = ?) AND collection = ? AND id = ?
+                    """)
+            let size = try Int.fetchOne(statement, arguments: [household, collection, id])
+            return size.map { Int(RecordDecision.bytes(sealed: $0)) } ?? 0
+        }
+    }
+
     // MARK: Retention
 
     public func prune(

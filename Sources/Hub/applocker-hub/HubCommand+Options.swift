@@ -52,6 +52,7 @@ extension HubCommand {
         set(\.householdRequests, householdRate)
         set(\.deviceRequests, deviceRate)
         set(\.addressRequests, addressRate)
+        if deviceRate == 0 { limits.streamsPerDevice = limits.streamsPerHousehold }
         if addressRate == 0 { limits.addressBytes = .none }
         if householdRate == 0 { limits.householdBytes = .none }
         if let connections { limits.connections = connections }

@@ -1,5 +1,8 @@
 import Foundation
 import HubAPI
+import HubStoreSQLite
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import HubServer
@@ -24,6 +27,82 @@ struct MemoryBudgetTests {
         try others.grow(to: 60)
         try shares[0].grow(to: 40)
         #expect(throws: HubError.self) { try budget.share(of: nil).grow(to: 1) }
+    }
+
+    @Test func aShareReleasesWhatItNoLongerNeeds() throws {
+        let budget = MemoryBudget(bytes: 100, largestShare: 100)
+        let (one, other) = (budget.share(of: .random()), budget.share(of: .random()))
+        try one.grow(to: 90)
+        one.shrink(to: 95)
+        #expect(throws: HubError.self) { try other.grow(to: 20) }
+        one.shrink(to: 30)
+        try other.grow(to: 70)
+        #expect(throws: HubError.self) { try one.grow(to: 31) }
+    }
+
+    /// The answers would fit into the memory; reading and encoding them needs more.
+    @Test func recordsAreNotReadBeforeTheirMemoryIsReserved() async throws {
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.memoryBytes = 4 << 20 }.run {
+            hub in
+            let computer = try await hub.found()
+            let (large, small) = (
+                computer.record(sealed: Data(count: 2 << 20)), computer.record(sealed: Data(count: 1 << 20))
+            )
+            _ = try await hub.store.write([large, small], household: computer.household, at: 0)
+            let names = [large, small].map { [$0.collection, $0.id.description] }
+            let page = try await hub.request(.records, query: "?limit=1", token: computer.token)
+            #expect(page.error?.code == .unavailable && page.error?.retryAfterSeconds == 1)
+            #expect(try await hub.request(.record, names[0], token: computer.token).error?.code == .unavailable)
+            #expect(try await !hub.request(.metrics).body.contains("operation=\"page\""))
+            // What an answer reserved is released with it.
+            for _ in 0..<4 {
+                #expect(try await hub.request(.records, query: "?after=1", token: computer.token).status == 200)
+                #expect(try await hub.request(.record, names[1], token: computer.token).status == 200)
+            }
+        }
+    }
+
+    @Test func aConflictReservesMemoryForTheStoredRecord() async throws {
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.memoryBytes = 1 << 20 }.run {
+            hub in
+            let computer = try await hub.found()
+            for (bytes, code) in [(100_000, HubError.Code.conflict), (1 << 20, .unavailable)] {
+                let stored = computer.record(sealed: Data(count: bytes))
+                _ = try await hub.store.write([stored], household: computer.household, at: 0)
+                let other = computer.record(id: stored.id, sealed: Data(count: 10))
+                #expect(try await hub.put(other, by: computer).error?.code == code)
+            }
+        }
+    }
+
+    /// The page that the client doesn't read remains reserved; the whole of it doesn't fit into the connection.
+    @Test func aStreamsPageIsReservedUntilTheClientReadsIt() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.limits.memoryBytes = 4 << 20
+            // Nobody is too slow.
+            configuration.limits.slowestClient = 0
+        }.run { hub in
+            let computer = try await hub.found()
+            for _ in 0..<10 {
+                let records = (0..<16).map { _ in computer.record(sealed: Data(count: 60_000)) }
+                _ = try await hub.store.write(records, household: computer.household, at: 0)
+            }
+            func status() async throws -> Int {
+                try await hub.request(.records, query: "?limit=16", token: computer.token).status
+            }
+            #expect(try await status() == 200)
+            let slow = Mutex<RawClient?>(try RawClient(port: hub.port, receiveBuffer: 4_096))
+            let token = HubUnderTest.text(computer.token)
+            slow.withLock {
+                _ = $0?.send("GET /v1/stream HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
+            }
+            await eventually("the stream's first page is read") {
+                try await hub.request(.metrics).body.contains("operation=\"replay\"")
+            }
+            await eventually("the stream's page is reserved") { try await status() == 503 }
+            slow.withLock { $0 = nil }
+            await eventually("the closed stream's page is released") { try await status() == 200 }
+        }
     }
 
     /// So many that their announced sizes exceed the whole budget.

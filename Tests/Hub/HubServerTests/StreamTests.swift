@@ -173,6 +173,19 @@ struct StreamTests {
         #expect(throws: Never.self) { try SQLiteStoreReopening.open(hub.directory) }
     }
 
+    @Test func streamsOfADeviceAreLimited() async throws {
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.streamsPerDevice = 2 }.run { hub in
+            let computer = try await hub.found()
+            let phone = try await hub.pair(with: computer)
+            let streams = [try await EventStream(hub, phone), try await EventStream(hub, phone)]
+            let error = await #expect(throws: EventStream.Refused.self) { try await EventStream(hub, phone) }
+            #expect(error?.status == 429)
+            let other = try await EventStream(hub, computer)
+            try await other.wait(for: "live")
+            withExtendedLifetime(streams) {}
+        }
+    }
+
     @Test func streamsOfAHouseholdAreLimited() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.streamsPerHousehold = 2 }.run {
             hub in

@@ -33,6 +33,19 @@ extension Conformance {
             for record in records {
                 #expect(try await store.record(record.collection, record.id, of: household.id) == record)
             }
+            for (limit, maximum, bytes) in [(9, 1 << 20, 100 + 3 * 512), (2, 1 << 20, 612 + 512), (0, 0, 612)] {
+                let counted = try await store.recordBytes(
+                    of: household.id, after: 0, collection: "notes", limit: limit, maximumBytes: maximum)
+                #expect(counted == bytes)
+            }
+            for (after, collection) in [(UInt64(3), nil), (0, "photos"), (.max, "\0")] as [(UInt64, String?)] {
+                let counted = try await store.recordBytes(
+                    of: household.id, after: after, collection: collection, limit: 9, maximumBytes: 9)
+                #expect(counted == 0)
+            }
+            #expect(try await store.recordBytes("notes", records[0].id, of: household.id) == 612)
+            #expect(try await store.recordBytes("notes", records[2].id, of: household.id) == 512)
+            #expect(try await store.recordBytes("notes", .random(), of: household.id) == 0)
             let stored = try await store.household(household.id)
             #expect(stored.sequence == 3 && stored.records == 2 && stored.bytes == 100 + 8 * 4_608 + 3 * 512)
         }
