@@ -126,7 +126,7 @@ public struct PushSettings: Sendable {
     /// Queued messages of all subscriptions together. Beyond it, each new message displaces one of the household that
     /// has most.
     public var maximumWaiting = 10_000
-    /// Queued messages of one subscription.
+    /// Queued messages of one subscription. Beyond it, a new message displaces one of the sender that has most.
     public var maximumWaitingEach = 32
     /// The time limit of a request to a push service.
     public var timeout: Duration = .seconds(10)

@@ -54,9 +54,9 @@ extension HubService {
             guard let wanted = message.devices else { return subscription.device != device.id }
             return wanted.contains(subscription.device)
         }
-        for subscription in subscriptions {
-            pushes.send(message, to: subscription, of: device.household)
+        let queued = subscriptions.filter {
+            pushes.send(message, from: device.id, to: $0, of: device.household)
         }
-        return try .json(PushMessageAnswer(subscriptions: subscriptions.count))
+        return try .json(PushMessageAnswer(subscriptions: queued.count))
     }
 }

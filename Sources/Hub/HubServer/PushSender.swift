@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Crypto
 import Foundation
 import HubAPI
 import HubStore
@@ -18,6 +19,7 @@ final class PushSender: Sendable {
 
     private struct Waiting {
         let message: PushMessageRequest
+        let sender: HubID
         let since: Duration
         var attempts = 0
     }
@@ -26,6 +28,20 @@ final class PushSender: Sendable {
         var subscription: StoredPushSubscription
         var waiting: [Waiting] = []
         var worker: Task<Void, Never>?
+
+        /// Removes the oldest message of the sender with the most.
+        /// - Parameter sender: only if that one has more messages than this sender; nil: in any case.
+        /// - Returns: whether there is room now.
+        mutating func evict(for sender: HubID?) -> Bool {
+            var counts: [HubID: Int] = [:]
+            for message in waiting { counts[message.sender, default: 0] += 1 }
+            guard let most = counts.max(by: { $0.value < $1.value }),
+                sender.map({ most.value > counts[$0, default: 0] + 1 }) ?? true,
+                let oldest = waiting.firstIndex(where: { $0.sender == most.key })
+            else { return false }
+            waiting.remove(at: oldest)
+            return true
+        }
     }
 
     private struct State {
@@ -44,7 +60,7 @@ final class PushSender: Sendable {
                 let longest = queues.filter({ $0.key.household == most.key })
                     .max(by: { $0.value.waiting.count < $1.value.waiting.count })?.key
             else { return false }
-            queues[longest]?.waiting.removeFirst()
+            _ = queues[longest]?.evict(for: nil)
             count -= 1
             return true
         }
@@ -86,29 +102,43 @@ final class PushSender: Sendable {
     /// - Throws: `WebPushError.badEndpoint`.
     func checkEndpoint(_ endpoint: String) throws { _ = try origins.check(endpoint) }
 
-    /// Queues a message for its subscription. It replaces a queued one with the same topic.
-    func send(_ message: PushMessageRequest, to subscription: StoredPushSubscription, of household: HubID) {
+    /// Queues a message for its subscription. It replaces a queued one of the same sender with the same topic: everybody in
+    /// a household may send, and nobody may replace or displace what another device reports.
+    /// - Returns: whether it is queued.
+    func send(
+        _ message: PushMessageRequest, from sender: HubID, to subscription: StoredPushSubscription, of household: HubID
+    ) -> Bool {
         let name = Name(household: household, device: subscription.device)
         let now = time.elapsed()
-        let isOneDropped = state.withLock { state -> Bool in
-            guard !state.isEnding else { return true }
+        let (isQueued, isOneDropped) = state.withLock { state -> (Bool, Bool) in
+            guard !state.isEnding else { return (false, true) }
             var queue = state.queues[name] ?? Queue(subscription: subscription)
             defer { state.queues[name] = queue }
             queue.subscription = subscription
             if let topic = message.topic {
                 let before = queue.waiting.count
-                queue.waiting.removeAll { $0.message.topic == topic }
+                queue.waiting.removeAll { $0.message.topic == topic && $0.sender == sender }
                 state.count -= before - queue.waiting.count
             }
-            guard queue.waiting.count < settings.maximumWaitingEach else { return true }
+            let isQueueFull = queue.waiting.count >= settings.maximumWaitingEach
+            if isQueueFull {
+                guard queue.evict(for: sender) else { return (false, true) }
+                state.count -= 1
+            }
             let isFull = state.count >= settings.maximumWaiting
-            guard !isFull || state.evict(for: household) else { return true }
-            queue.waiting.append(Waiting(message: message, since: now))
+            guard !isFull || state.evict(for: household) else { return (false, true) }
+            queue.waiting.append(Waiting(message: message, sender: sender, since: now))
             state.count += 1
             if queue.worker == nil { queue.worker = Task { await self.work(name) } }
-            return isFull
+            return (true, isFull || isQueueFull)
         }
         if isOneDropped { metrics.pushed("dropped") }
+        return isQueued
+    }
+
+    /// The topic at the push service, which replaces waiting messages by it too: another one for each sender.
+    static func topic(_ topic: String, from sender: HubID) -> String {
+        Base64URL.encode(Data(SHA256.hash(data: Data(sender.bytes) + Data(topic.utf8)).prefix(24)))
     }
 
     func end() async {
@@ -134,7 +164,7 @@ final class PushSender: Sendable {
                     metrics.pushed("expired")
                     break
                 }
-                let outcome = await attempt(message.message, ttl: ttl, subscription.subscription)
+                let outcome = await attempt(message, ttl: ttl, subscription.subscription)
                 if case .later(let seconds) = outcome, message.attempts < settings.attempts {
                     metrics.pushed("retried")
                     do {
@@ -189,11 +219,11 @@ final class PushSender: Sendable {
     }
 
     private func attempt(
-        _ message: PushMessageRequest, ttl: Int, _ subscription: PushSubscriptionRequest
+        _ waiting: Waiting, ttl: Int, _ subscription: PushSubscriptionRequest
     ) async -> Outcome {
         let request: HTTPClientRequest
         do {
-            request = try self.request(message, ttl: ttl, subscription)
+            request = try self.request(waiting, ttl: ttl, subscription)
         } catch {
             return .refused
         }
@@ -220,8 +250,9 @@ final class PushSender: Sendable {
     }
 
     private func request(
-        _ message: PushMessageRequest, ttl: Int, _ subscription: PushSubscriptionRequest
+        _ waiting: Waiting, ttl: Int, _ subscription: PushSubscriptionRequest
     ) throws -> HTTPClientRequest {
+        let message = waiting.message
         let recipient = try PushRecipient(p256dh: subscription.keys.p256dh, auth: subscription.keys.auth)
         let declarative = subscription.fallback.flatMap { DeclarativePush($0, payload: message.payload) }
         let body =
@@ -238,7 +269,9 @@ final class PushSender: Sendable {
         request.headers.add(name: "Content-Type", value: "application/octet-stream")
         request.headers.add(name: "TTL", value: String(ttl))
         request.headers.add(name: "Urgency", value: message.urgency.rawValue)
-        if let topic = message.topic { request.headers.add(name: "Topic", value: topic) }
+        if let topic = message.topic {
+            request.headers.add(name: "Topic", value: Self.topic(topic, from: waiting.sender))
+        }
         request.body = .bytes(ByteBuffer(bytes: body))
         return request
     }

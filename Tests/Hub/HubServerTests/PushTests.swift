@@ -13,7 +13,7 @@ import WebPush
 /// From `POST /v1/push/messages` to a push service: headers, retries, expired subscriptions, refused addresses.
 struct PushTests {
     private func run(
-        replies: [TestPush.Reply] = [], waiting: Int = 10_000,
+        replies: [TestPush.Reply] = [], waiting: Int = 10_000, each: Int = 32,
         _ test: (HubUnderTest, TestPush, TestDevice, TestDevice) async throws -> Void
     ) async throws {
         let service = try await TestPush.start(replies: replies)
@@ -21,6 +21,7 @@ struct PushTests {
             configuration.push.allowsPrivateAddresses = true
             configuration.push.firstRetry = .milliseconds(50)
             configuration.push.maximumWaiting = waiting
+            configuration.push.maximumWaitingEach = each
             configuration.push.contact = "mailto:operator@example.org"
         }.run { hub in
             let computer = try await hub.found()
@@ -61,7 +62,8 @@ struct PushTests {
             #expect(message.headers["content-encoding"] == "aes128gcm")
             #expect(
                 message.headers["ttl"] == "60" && message.headers["urgency"] == "high"
-                    && message.headers["topic"] == "launch")
+                    && message.headers["topic"] == PushSender.topic("launch", from: computer.id))
+            #expect(message.headers["topic"]?.utf8.count == 32)
             #expect(message.headers["authorization"]?.hasPrefix("vapid t=") == true)
             #expect(message.body.count == 86 + 3_072 + 17)
             await eventually("the message is counted") { try await count("sent", hub) }
@@ -168,7 +170,9 @@ struct PushTests {
             await eventually("the message is refused") { try await count("refused", hub) }
             // In order: a retry would arrive before the next message.
             _ = try await push(hub, computer, topic: "next")
-            await eventually("the next arrives") { service.messages.last?.headers["topic"] == "next" }
+            await eventually("the next arrives") {
+                service.messages.last?.headers["topic"] == PushSender.topic("next", from: computer.id)
+            }
             #expect(service.messages.count == 3)
         }
     }
@@ -182,8 +186,44 @@ struct PushTests {
             await eventually("both topics") { service.messages.count >= 3 }
             // In order: other pending messages would arrive before the next one.
             _ = try await push(hub, computer, topic: "c")
-            await eventually("the next arrives") { service.messages.last?.headers["topic"] == "c" }
-            #expect(service.messages.map { $0.headers["topic"] } == ["a", "a", "b", "c"])
+            await eventually("the next arrives") {
+                service.messages.last?.headers["topic"] == PushSender.topic("c", from: computer.id)
+            }
+            #expect(
+                service.messages.map { $0.headers["topic"] }
+                    == ["a", "a", "b", "c"].map { PushSender.topic($0, from: computer.id) })
+        }
+    }
+
+    /// "Thief of a locked phone" of docs/threat-model.md: a copy of its storage contains its token, with which it sends.
+    @Test func aDevicesMessagesNeitherReplaceNorDisplaceThoseOfAnother() async throws {
+        try await run(replies: [.init(status: 503, headers: ["Retry-After": "20"])], each: 4) {
+            hub, service, computer, phone in
+            let thief = try await hub.pair(with: computer)
+            func send(_ device: TestDevice, _ topic: String? = nil) async throws -> Int {
+                try await push(hub, device, topic: topic, devices: [phone.id]).decoded(PushMessageAnswer.self)
+                    .subscriptions
+            }
+            #expect(try await send(thief) == 1)
+            await isWaiting(hub, seconds: 20)
+            #expect(try await send(computer, "alert") == 1)
+            var queued: [Int] = []
+            for _ in 0..<5 { queued.append(try await send(thief)) }
+            // What is dropped is not reported as sent.
+            #expect(queued == [1, 1, 1, 0, 0])
+            #expect(try await send(computer, "second") == 1)
+            // It knows the record, and so its topic.
+            #expect(try await send(thief, "alert") == 0)
+            hub.time.advance(by: .seconds(25))
+            let sent =
+                [nil, nil, PushSender.topic("alert", from: computer.id), nil, nil]
+                + [PushSender.topic("second", from: computer.id)]
+            await eventually("they arrive") { service.messages.count >= sent.count }
+            #expect(service.messages.map { $0.headers["topic"] } == sent)
+            // At the push service too, it replaces nothing.
+            #expect(try await send(thief, "alert") == 1)
+            await eventually("it arrives") { service.messages.count == sent.count + 1 }
+            #expect(service.messages.last?.headers["topic"] == PushSender.topic("alert", from: thief.id))
         }
     }
 
