@@ -7,8 +7,10 @@ import json
 import secrets
 import time
 
+from cryptography.hazmat.primitives.asymmetric import ec
+
 from figures import percentile
-from servers import Hub, text
+from servers import Hub, public_point, text
 
 ENTRIES = 4
 ATTEMPTS = 2_000
@@ -73,7 +75,8 @@ class Companion:
     def __init__(self, hub):
         self.connection = http.client.HTTPConnection("127.0.0.1", hub.port, timeout=30)
         token, proof = secrets.token_bytes(32), secrets.token_bytes(32)
-        invitation, device = secrets.token_hex(16), secrets.token_hex(16)
+        point = public_point(ec.generate_private_key(ec.SECP256R1()))
+        invitation, device = secrets.token_hex(16), hashlib.sha256(point).hexdigest()[:32]
         self.token = hub.token
         self.ask(
             "POST",
@@ -93,13 +96,12 @@ class Companion:
             },
             200,
         )
-        # The hub can't check the entry, which is for the other devices.
         self.ask(
             "POST",
             "/v1/roster",
             {
                 "number": 2,
-                "entry": text(secrets.token_bytes(64)),
+                "entry": text(hub.admission(point)),
                 "change": {"admit": {"device": device, "role": "companion", "invitation": invitation}},
             },
             204,

@@ -87,9 +87,7 @@ class Hub(Server):
         self.token = base64.urlsafe_b64encode(token).decode().rstrip("=")
         self.household, self.vault = (secrets.token_hex(16) for _ in range(2))
         self.key = ec.generate_private_key(ec.SECP256R1())
-        self.point = self.key.public_key().public_bytes(
-            serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
-        )
+        self.point = public_point(self.key)
         self.device = hashlib.sha256(self.point).hexdigest()[:32]
         self.found(token)
         return self
@@ -108,21 +106,21 @@ class Hub(Server):
         if answer.status // 100 != 2:
             raise SystemExit(f"Benchmarks/hub: the hub founds no household: {words!r}")
 
-    def entry(self):
-        """The start of a roster (docs/formats.md): the hub checks records by its key, and nothing else of it."""
-        number, time_ = (1).to_bytes(8, "big"), bytes(8)
-        return (
-            b"APRO"
-            + bytes([1, 1, 0, 0])
-            + number
-            + bytes(32)
-            + time_
-            + bytes.fromhex(self.device)
-            + b"\1"
-            + self.point
-            + self.point
-            + bytes(64)
-        )
+    def entry(self, admitted=None, previous=bytes(32), number=1):
+        """An entry of a roster (docs/formats.md): the first, or one that admits the device with this key."""
+        role, point = (b"\2", admitted) if admitted else (b"\1", self.point)
+        place = number.to_bytes(8, "big") + previous + bytes(8)
+        signed = b"APRO" + bytes([1, 1, 0, 0]) + place + bytes.fromhex(self.device) + role + point + point
+        return signed + self.signed(b"roster", signed)
+
+    def admission(self, admitted):
+        """The second entry."""
+        first = fields(b"applocker/1/roster", self.entry()[:-64])
+        return self.entry(admitted, hashlib.sha256(first).digest(), 2)
+
+    def signed(self, purpose, message):
+        signature = self.key.sign(fields(b"applocker/1/signature", purpose, message), ec.ECDSA(hashes.SHA256()))
+        return b"".join(number.to_bytes(32, "big") for number in utils.decode_dss_signature(signature))
 
     def signature(self, record, sealed):
         message = fields(
@@ -135,8 +133,7 @@ class Hub(Server):
             b"",
             hashlib.sha256(sealed).digest(),
         )
-        signed = self.key.sign(fields(b"applocker/1/signature", b"record", message), ec.ECDSA(hashes.SHA256()))
-        return b"".join(number.to_bytes(32, "big") for number in utils.decode_dss_signature(signed))
+        return self.signed(b"record", message)
 
     def subscription(self):
         return (
@@ -234,6 +231,10 @@ class Nchan(Server):
             f"POST /publish HTTP/1.1\r\nHost: nchan\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n{body}"
         ).encode()
+
+
+def public_point(key):
+    return key.public_key().public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
 
 
 def fields(*parts):

@@ -60,8 +60,17 @@ extension HubService {
         return try await household(request)
     }
 
+    /// Not while another device administers it: then a device leaves by an entry that it signs. With the token of a locked
+    /// phone alone, nobody deletes what others have.
     func removeHousehold(_ request: HubRequest) async throws -> HubReply {
-        let household = try request.knownDevice().household
+        let device = try request.knownDevice()
+        let household = device.household
+        let isShared = try await store.devices(of: household).contains {
+            $0.id != device.id && $0.state == .active && $0.role.administers
+        }
+        guard !isShared else {
+            throw HubError(.forbidden, "Another device administers this household; revoke this one instead.")
+        }
         try await store.removeHousehold(household)
         streams.endAll(of: household)
         return .done
@@ -105,19 +114,6 @@ extension HubService {
         guard let hash = Self.hash(token: token) else { return nil }
         let after = try request.number("after", default: 0)
         return try await store.roster(ofRevoked: hash, after: after).map { try .json(RosterPage(entries: $0)) }
-    }
-
-    func appendToRoster(_ request: HubRequest) async throws -> HubReply {
-        let message = try request.message(RosterAppendRequest.self)
-        try Check.number(message.number, "number")
-        try Check.bytes(message.entry, 1...4_096, "entry")
-        let device = try request.knownDevice()
-        if case .admit(let admitted, let role, _) = message.change {
-            try Self.requireRole(role, of: admitted, in: message.entry)
-        }
-        try await store.appendToRoster(message, of: device.household)
-        if let revoked = message.change.revoked { streams.end(device: revoked, of: device.household) }
-        return .done
     }
 
     func invite(_ request: HubRequest) async throws -> HubReply {

@@ -165,7 +165,7 @@ public struct Roster: Sendable {
         }
     }
 
-    private static var broken: SealedFormatsError {
+    static var broken: SealedFormatsError {
         SealedFormatsError(
             .damaged, "The list of devices was changed without permission; it was rejected.")
     }

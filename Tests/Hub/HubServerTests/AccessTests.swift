@@ -248,7 +248,9 @@ struct AccessTests {
                 #expect(refused.error?.code == .forbidden)
             }
             // The request is about the stranger's own household, which has no such device.
-            let message = RosterAppendRequest(number: 2, entry: Data([1]), change: .revoke(device: founder.id))
+            let message = RosterAppendRequest(
+                number: 2, entry: try await hub.revoking(founder.item, by: stranger),
+                change: .revoke(device: founder.id))
             let refused = try await hub.request(.appendToRoster, token: stranger.token, body: message)
             #expect(refused.error?.code == .notFound)
             #expect(try await hub.store.household(founder.household).rosterNumber == before)
@@ -271,7 +273,7 @@ struct AccessTests {
                 try await hub.request(
                     .appendToRoster, token: founder.token,
                     body: RosterAppendRequest(
-                        number: 2, entry: phone.entry(as: entry),
+                        number: 2, entry: try await hub.admitting(phone.member(as: entry), by: founder),
                         change: .admit(device: phone.id, role: role, invitation: id)))
             }
             for (role, entry) in [

@@ -7,12 +7,12 @@ import HubStoreSQLite
 import Logging
 import NIOCore
 import NIOHTTP1
-import SealedFormats
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import HubServer
+@testable import SealedFormats
 
 /// A hub on a free port with a real store, ended after the test.
 final class HubUnderTest: Sendable {
@@ -205,7 +205,8 @@ final class HubUnderTest: Sendable {
         #expect(joined.status == 200)
         if admit {
             try await append(
-                .admit(device: device.id, role: role, invitation: invitation), device.entry, by: computer)
+                .admit(device: device.id, role: role, invitation: invitation),
+                try await admitting(device.member, by: computer), by: computer)
         }
         return device
     }
@@ -215,12 +216,36 @@ final class HubUnderTest: Sendable {
         -> UInt64
     {
         let number = try await store.household(computer.household).rosterNumber + 1
+        var entry = entry
+        if entry == nil, let revoked = change.revoked {
+            entry = try await self.revoking(ItemID(bytes: revoked.bytes)!, by: computer)
+        }
         let answer = try await request(
             .appendToRoster, token: computer.token,
-            body: RosterAppendRequest(number: number, entry: entry ?? Data("entry \(number)".utf8), change: change))
+            body: RosterAppendRequest(number: number, entry: entry ?? Data(), change: change))
         #expect(answer.status == 204, "\(String(decoding: answer.body, as: UTF8.self))")
         return number
     }
+
+    // The next entry of the chain, signed by this device.
+
+    func admitting(_ member: RosterMember, by device: TestDevice) async throws -> Data {
+        try await next(.admit(member), by: device)
+    }
+
+    func revoking(_ member: ItemID, by device: TestDevice) async throws -> Data {
+        try await next(.revoke(member), by: device)
+    }
+
+    private func next(_ change: RosterEntry.Change, by device: TestDevice) async throws -> Data {
+        let last = try RosterEntry(bytes: [UInt8](try #require(try await chain(of: device).last)))
+        return Data(
+            RosterEntry(
+                number: last.number + 1, previous: last.hash, time: 0, author: device.key.publicKey.id, change: change
+            ).signed(by: device.key))
+    }
+
+    func chain(of device: TestDevice) async throws -> [Data] { try await store.roster(of: device.household, after: 0) }
 
     @discardableResult
     func put(_ record: HubRecord, by device: TestDevice) async throws -> Answer {
@@ -239,7 +264,14 @@ struct TestDevice: Sendable {
 
     var id: HubID { HubID(bytes: key.publicKey.id.bytes)! }
 
-    /// An entry in the form of a roster's, so that the hub has the key.
+    var item: ItemID { key.publicKey.id }
+    var member: RosterMember { member(as: role) }
+
+    func member(as role: HubDeviceRole) -> RosterMember {
+        RosterMember(role: role.device, signingKey: key.publicKey, boxKey: BoxKeyPair().publicKey)
+    }
+
+    /// The entry by which it founds a household.
     var entry: Data { entry(as: role) }
 
     func entry(as role: HubDeviceRole) -> Data {
