@@ -15,8 +15,11 @@ extension ExecRequest {
 
     /// Reads it from the waiting process. Nil where that can't be done: another architecture's system calls, a
     /// process that was killed, more than `GateProtocol.maximumExecRequestBytes`.
-    static func read(from process: Int32) -> ExecRequest? {
-        guard let call = ExecveCall.find(in: process), let directory = ProcessFacts.link(process, "cwd") else {
+    /// - Parameter found: called once the process waits in execve: all before that depends on the processor alone.
+    static func read(from process: Int32, found: () -> Void = {}) -> ExecRequest? {
+        guard let call = ExecveCall.find(in: process) else { return nil }
+        found()
+        guard let directory = ProcessFacts.link(process, "cwd") else {
             return nil
         }
         var memory = ProcessMemory(of: process)

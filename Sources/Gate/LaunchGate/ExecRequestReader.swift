@@ -40,9 +40,13 @@ struct ExecRequestReader {
         return bytes
     }
 
-    /// In the child: writes the exec request and a final 1 to descriptor 3.
+    /// In the child: writes a byte to descriptor 3 once the process waits in execve, then the exec request and a final 1.
     private static func readAndExit(_ process: Int32, _ file: FileIdentity) -> Never {
-        guard let execRequest = ExecRequest.read(from: process), execRequest.file(in: process) == file else { _exit(1) }
+        let execRequest = ExecRequest.read(from: process) {
+            var byte: UInt8 = 0
+            if write(3, &byte, 1) != 1 { _exit(1) }
+        }
+        guard let execRequest, execRequest.file(in: process) == file else { _exit(1) }
         var rest = (execRequest.encoded + [1])[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(3, $0.baseAddress!, $0.count) }
@@ -53,8 +57,9 @@ struct ExecRequestReader {
     }
 
     private static func collect(_ reading: Descriptor, from child: Int32) -> [UInt8]? {
-        var deadline = Timetable.now + UInt64(patience) * 1_000_000
         let last = Timetable.now + UInt64(patienceOnBusyComputer) * 1_000_000
+        // A process that does not wait in execve yet only waits for the processor.
+        var (deadline, waitsInExecve) = (last, false)
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -71,6 +76,11 @@ struct ExecRequestReader {
             guard count >= 0 else { return nil }
             if count == 0 { return bytes.popLast() == 1 ? bytes : nil }
             bytes += buffer[..<count]
+            if !waitsInExecve {
+                waitsInExecve = true
+                bytes.removeFirst()
+                deadline = Timetable.now + UInt64(patience) * 1_000_000
+            }
         }
     }
 }

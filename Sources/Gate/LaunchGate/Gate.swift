@@ -37,7 +37,8 @@ public final class Gate {
     var denied = DeniedLaunches()
     var desktops = DesktopProcesses()
     var execRequests = ExecRequestReader()
-    /// Limits launches of the desktop whose memory is read: each can block the loop for `ExecRequestReader.patience`.
+    /// Limits launches of the desktop whose memory is read: each can block the loop for `ExecRequestReader.patience`, and
+    /// longer on a busy computer.
     var execRequestBudget = UserBudget(burst: 16, interval: 1_000_000_000)
     /// Limits refusals that the daemon is notified of and records.
     var refusalBudget = UserBudget(burst: 16, interval: 1_000_000_000)
