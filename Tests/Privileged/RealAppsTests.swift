@@ -193,8 +193,13 @@ private struct Browser: Sendable {
     /// Opens pages in new tabs with the keyboard; they are shown, by new processes.
     func expectNewTabs(in session: DesktopSession) async throws {
         let before = contentProcesses
-        for page in ["second", "third"] {
-            try await session.press("ctrl+t", "ctrl+l")
+        for (page, shown) in [("second", nil), ("third", "Second")] {
+            try await session.press("ctrl+t")
+            // Keys that arrive before the new tab is there go to the page.
+            if let shown {
+                await eventually("a new tab") { try await session.windows("--name", "^\(shown) page").isEmpty }
+            }
+            try await session.press("ctrl+l")
             // Real time has to pass: nothing shows from outside that a browser's address bar has the keyboard.
             try await Task.sleep(for: .milliseconds(500))
             try await session.type("file://" + session.home.path(page + ".html"))
