@@ -314,7 +314,7 @@ public struct PushMessageRequest: Codable, Sendable {
     public var urgency: Urgency
     /// Seconds that the push service keeps it for a device that is offline.
     public var ttl: Int
-    /// Replaces a waiting message of the same topic; at most 32 characters of base64url (RFC 8030 section 5.4).
+    /// Replaces a waiting message of the same sender and topic; at most 32 characters of base64url (RFC 8030 section 5.4).
     public var topic: String?
     /// Absent: every other device of the household that has a subscription.
     public var devices: [HubID]?
