@@ -29,8 +29,8 @@ extension HubService {
     private static func check(
         _ message: RosterAppendRequest, by sender: HubID, after last: Data, in stored: [Data]
     ) throws {
-        let statement = try? RosterStatement([UInt8](message.entry), after: [UInt8](last)) { author in
-            stored.lazy.compactMap { Roster.memberAdmitted(by: [UInt8]($0))?.signingKey }.first { $0.id == author }
+        let statement = try? RosterStatement([UInt8](message.entry), after: [UInt8](last)) {
+            RecordAuthors.key(of: $0.bytes, in: stored)
         }
         guard let statement, isSame(message.change, statement, sender) else {
             throw HubError(

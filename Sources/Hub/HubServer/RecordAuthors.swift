@@ -26,15 +26,20 @@ final class RecordAuthors: Sendable {
 
     private func key(of device: StoredDevice) async throws -> DevicePublicKey? {
         if let known = keys.withLock({ $0[device.id] }) { return known }
-        let admitted = try await store.roster(of: device.household, after: 0).compactMap {
-            Roster.memberAdmitted(by: [UInt8]($0))?.signingKey
-        }
-        guard let key = admitted.last(where: { $0.id.bytes == device.id.bytes }) else { return nil }
+        let roster = try await store.roster(of: device.household, after: 0)
+        guard let key = Self.key(of: device.id.bytes, in: roster) else { return nil }
         keys.withLock { keys in
             if keys.count >= Self.mostKeys { keys.removeAll() }
             keys[device.id] = key
         }
         return key
+    }
+
+    /// - Parameters:
+    ///   - device: its id, 16 bytes.
+    ///   - roster: as the hub stores it.
+    static func key(of device: [UInt8], in roster: [Data]) -> DevicePublicKey? {
+        roster.lazy.compactMap { Roster.memberAdmitted(by: [UInt8]($0))?.signingKey }.first { $0.id.bytes == device }
     }
 
     private static func isSigned(_ record: HubRecord, by key: DevicePublicKey) -> Bool {
