@@ -176,18 +176,15 @@ extension BackupService {
         if request.mode == .replace, let privacy = contents.settings.privacy {
             change.documents[PrivacySettings.documentName] = try Self.json(privacy)
         }
+        var trial = report
+        let removed = try await apps.importSettings(
+            contents.settings, request.mode, user: peer.user, with: nil, report: &trial)
         if request.isTrial {
-            try await apps.importSettings(contents.settings, request.mode, user: peer.user, with: nil, report: &report)
             for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
-            return report
+            return trial
         }
         // First the passcodes of apps that are removed: one that stayed would open its app if it is added again.
-        var trial = ImportReport(version: report.version, created: report.created)
-        for app in try await apps.importSettings(
-            contents.settings, request.mode, user: peer.user, with: nil, report: &trial)
-        {
-            try await passcodes.forget(app)
-        }
+        for app in removed { try await passcodes.forget(app) }
         // Content is kept before a record names it. Without a record it is swept at the next start.
         for content in contents.blobs { try await blobs.keep(content) }
         do {
