@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from disguise_steps import disguised, harmless, lock, open_with
 from editor_steps import picture, sealed
 from moment_steps import KEPT_ON_THE_DEVICE
 from waiting import eventually, eventually_equals
@@ -21,6 +22,12 @@ FORM = """<!doctype html><html lang="en"><title>Another site</title>
 MOMENTS = """
     const { moments } = await companion.moments.list();
     return moments.map(({ title, words, photos }) => [title, words, photos.length]);"""
+# What the app looks like to its service worker.
+WORKERS_IDENTITY = """async () => {
+    const { CompanionStore } = await import("/store/store.js");
+    const store = await CompanionStore.open();
+    try { return await store.fact("guise", ""); } finally { store.close(); }
+}"""
 # Everything that this browser stores of AppLocker, and whether one of the words is in it.
 STORED = """async () => {
     const { everythingIn } = await import("/tests/fake-moments.js");
@@ -181,16 +188,19 @@ def test_a_decoy_session_shows_the_same_question(phone):
 
 
 def test_a_calculator_receives_nothing(phone):
-    page = phone.page
-    page.evaluate("""async () => {
-        const { CompanionStore } = await import("/store/store.js");
-        const store = await CompanionStore.open();
-        await store.write({ facts: { guise: "calculator" } });
-        store.close();
-        localStorage.setItem("applocker.identity", "calculator");
-    }""")
+    disguised(phone)
+    lock(phone)
+    eventually_equals(lambda: phone.page.evaluate(WORKERS_IDENTITY), "calculator", "the worker has the disguise")
     page = post(phone, title="MARKER-title")
     eventually_equals(lambda: page.url, f"{phone.address}/")
+    harmless(page)
+    assert page.evaluate(STORED) == [False, True]
+    open_with(page)
+    phone.go("moments/new")
+    phone.confirm("Open your moments")
+    page.get_by_role("heading", name="New moment").wait_for()
+    assert page.get_by_label("Title").input_value() == "" and page.locator("dialog").count() == 0
+    assert phone.inside("return await companion.privateStorage.get('momentDrafts');") is None
 
 
 def test_a_form_that_is_no_share_opens_the_app_alone(phone):
