@@ -182,8 +182,23 @@ def test_an_export_is_limited_to_the_chosen_days(phone):
     page.get_by_role("button", name="Export…").click()
     page.get_by_text("The first day is after the last one.").wait_for()
     page.get_by_label("To").fill("2024-12-31")
+    page.evaluate("() => { navigator.canShare = () => false; }")
     page.get_by_role("button", name="Export…").click()
     page.get_by_role("heading", name="Export 1 moment unsealed?").wait_for()
+    phone.type_pin()
+    page.get_by_role("button", name="Create a ZIP").click()
+    page.get_by_text("1 moment and 2 photos exported.").wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the ZIP").click()
+    with zipfile.ZipFile(saved.value.path()) as archive:
+        assert {name for name in archive.namelist() if "/photos/" in name and not name.endswith("/")} == {
+            "Everline/photos/2024/2024-05-17_18-30-05.jpg",
+            "Everline/photos/2024/2024-05-17_18-30-05-2.jpg",
+        }
+        data = json.loads(archive.read("Everline/moments.json"))
+        assert [one["date"] for one in data["moments"]] == ["2024-05-17T18:30:05+02:00"]
+        timeline = archive.read("Everline/timeline.html").decode()
+        assert "Lake" in timeline and "אור" not in timeline
 
 
 def test_a_stopped_export_is_removed(phone):
