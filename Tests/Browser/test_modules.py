@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 
 import pytest
 
@@ -12,6 +13,10 @@ from long_form import IS_LONG
 MODULES = """vectors published-vectors moment-vectors remark-vectors sealing image-metadata unlock drawers decoy
     decoy-changes untrusted-hub withheld alert-days revoked full-storage moments moment-screens audit moments-speed
     versions restored restored-tabs recovery-sheet founding""".split()
+
+
+# They run where they are needed together: test_scenario.py.
+ELSEWHERE = ["scenario"]
 
 
 @pytest.fixture(scope="session")
@@ -44,3 +49,14 @@ def test_in_chromium(pages_by_module, module, name):
     with pages_by_module.use(module, name) as page:
         seeds = [int(seed) for seed in os.environ.get("RESTORE_SEEDS", "").split(",") if seed]
         page.run(name, {"seeds": seeds, "isLong": IS_LONG})
+
+
+def test_every_module_runs(page, address):
+    """In Chromium or in node, with each of its tests."""
+    in_node = re.search(r"of \[([^\]]*)\]\)", (javascript.FOLDER / "node.test.mjs").read_text())[1]
+    listed = {*MODULES, *ELSEWHERE, *re.findall(r'"(.+?)"', in_node)}
+    assert listed == {path.name.removesuffix(".test.js") for path in javascript.FOLDER.glob("*.test.js")}
+    page.goto(address + "/tests.html")
+    exported = "async (module) => Object.keys((await import(`/tests/${module}.test.js`)).tests)"
+    for module in [*MODULES, *ELSEWHERE]:
+        assert javascript.names(module) == page.evaluate(exported, module), module
