@@ -2,6 +2,7 @@
 import { randomID, utf8 } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
 import { signRecord } from "/crypto/signature.js";
+import { maximumThumbnail, mediumSide, thumbnailSide } from "/formats/moment-format.js";
 import { ingestRecords } from "/sync/ingest.js";
 import { recordKey } from "/formats/record-key.js";
 import { eventually, equal, expect } from "./harness.js";
@@ -18,6 +19,12 @@ const timed = async (what, body) => {
     const milliseconds = Math.round(performance.now() - start);
     console.log(`${what}: ${milliseconds} ms`);
     return { value, milliseconds };
+};
+
+/** Decodes a picture; returns its width and height. */
+const sizeOf = async (bytes) => {
+    const { width, height } = await createImageBitmap(new Blob([bytes]));
+    return [width, height];
 };
 
 export const tests = {
@@ -104,10 +111,18 @@ export const tests = {
         const photos = [kept.value, plain.value];
         await companion.moments.save(null, { title: "", words: "", date: 0, photos });
         await eventually(async () => (await companion.device.store.waiting()).length === 0, "sent");
-        await timed("thumbnail", () => companion.momentPhotos.thumbnail(photos[0].id));
+        const thumbnail = await timed("thumbnail", () => companion.momentPhotos.thumbnail(photos[0].id));
         const medium = await timed("medium", () => companion.momentPhotos.medium(photos[0].id));
-        await timed("original", () => companion.momentPhotos.original(photos[0].id));
-        console.log(`thumbnail ${photos[0].thumbnail.length} bytes, medium ${medium.value.bytes.length} bytes`);
+        const original = await timed("original", () => companion.momentPhotos.original(photos[0].id));
+        console.log(`thumbnail ${thumbnail.value.length} bytes, medium ${medium.value.bytes.length} bytes`);
+        const [width, height] = await sizeOf(thumbnail.value);
+        expect(thumbnail.value.length <= maximumThumbnail && width <= thumbnailSide
+            && height === Math.round(width * 3 / 4), `the thumbnail is small and whole: ${width} × ${height}`);
+        equal(await sizeOf(medium.value.bytes), [mediumSide, mediumSide * 3 / 4], "size of the medium picture");
+        expect(original.value.bytes.every((byte, index) => byte === picture[index]), "the original is the camera's");
+        equal(original.value.bytes.length, picture.length, "bytes of the original");
+        const pixels = (await companion.momentPhotos.original(photos[1].id)).bytes;
+        equal(await sizeOf(pixels), [4032, 3024], "size of the picture without the camera's original");
         companion.close();
     },
 };
