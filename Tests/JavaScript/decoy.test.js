@@ -143,8 +143,6 @@ export const tests = {
         console.log(
             `unlocking, ms: real ${sorted[real].join(" ")}; decoy ${sorted[decoy].join(" ")}; `
                 + `${JSON.stringify(work[real])}`);
-        expect(sorted[real][0] <= sorted[decoy].at(-1) && sorted[decoy][0] <= sorted[real].at(-1),
-            "the times of both overlap");
         companion.close();
     },
 
