@@ -343,8 +343,7 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
     assert phone.run("() => made") == 3
     # A push service without a response.
     phone.run("""() => {
-        const slow = (window.slow = window.setTimeout);
-        window.setTimeout = (body, milliseconds) => slow(body, milliseconds / 50);
+        window.setTimeout = (body, milliseconds) => ownSetTimeout(body, milliseconds / 50);
         window.silent = true;
     }""")
     phone.run("async () => (await (await navigator.serviceWorker.ready).pushManager.getSubscription()).unsubscribe()")
@@ -353,7 +352,7 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
         == "The browser’s push service did not answer; try again when the network is better."
     )
     assert phone.run("() => notifications.subscribe(companion).then(() => 'made', (error) => error.code)") == "noPush"
-    phone.run("() => { window.setTimeout = window.slow; }")
+    phone.run("() => { window.setTimeout = window.ownSetTimeout; }")
     phone.run("() => notifications.unsubscribe(companion)")
     assert phone.run(state) == {"permission": "granted", "here": False, "atHub": False}
     assert phone.run("() => notifications.renewSubscription(companion)") is None
@@ -362,7 +361,6 @@ def test_a_push_subscription_is_created_renewed_and_ended(phone):
 def test_quiet_hours_are_set_on_their_page(phone):
     page = phone.page
     phone.run(STUB)
-    phone.run("() => { window.silent = false; }")
     phone.run("() => notifications.subscribe(companion)")
     phone.run("""async () => {
         const settings = await import("/features/notifications/settings.js");

@@ -34,7 +34,8 @@ PREPARE = """async () => {
     // A point on the curve, as a hub's key is.
     const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign"]);
     const { base64url } = await import("/crypto/bytes.js");
-    window.pushKey = base64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+    window.hubKey = base64url(new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey)));
+    Object.assign(window, { pushKey: hubKey, ownSetTimeout: window.setTimeout });
     household.serve();
     window.companion = await Companion.open();
     await companion.pair(household.link(), "phone");
@@ -158,6 +159,8 @@ class Notified:
             });
             await notifications.setQuietHours(companion, { isOn: false, launch: true, photographed: true });
             window.subscriptions.length = 0;
+            Object.assign(window, { pushKey: hubKey, setTimeout: ownSetTimeout, silent: false });
+            delete window.pushManager;
             location.hash = "";
         }""")
 
