@@ -11,6 +11,7 @@ import socket
 import subprocess
 
 import pages
+from ports import free_port
 from waiting import eventually, eventually_equals
 
 PASSCODE = "correct horse 9"
@@ -19,10 +20,10 @@ PASSCODE = "correct horse 9"
 class Computer:
     """The project's programs with a directory of their own, and the commands that tests and pages run."""
 
-    def __init__(self, programs, folder, port=0, costs_little=True):
-        """`port`: where its hub listens, 0 for any free port; it stays the same. `costs_little`: a debug build derives
-        keys from passcodes with less work than every installed program."""
-        self.programs, self.folder, self.port = programs, folder, port
+    def __init__(self, programs, folder, port=None, costs_little=True):
+        """`port`: where its hub listens, by default a free port; it stays the same. `costs_little`: a debug build
+        derives keys from passcodes with less work than every installed program."""
+        self.programs, self.folder, self.port = programs, folder, port or free_port()
         self.state = folder / "state"
         self.environment = {
             "PATH": "/usr/bin:/bin",
@@ -146,8 +147,7 @@ class Computer:
             text=True,
         )
         for line in self.hub.stdout:
-            if line.startswith("listening on 127.0.0.1:"):
-                self.port = int(line.split(":")[1])
+            if line.startswith(f"listening on 127.0.0.1:{self.port}"):
                 return
         raise RuntimeError("the hub does not start")
 

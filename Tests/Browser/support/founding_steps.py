@@ -17,7 +17,7 @@ HTMLMediaElement.prototype.play = async () => {};
 class PhoneHub(Computer):
     """A hub alone. `registration`: who may found a household from a browser, whose requests are never local."""
 
-    def __init__(self, programs, folder, registration="open", port=0):
+    def __init__(self, programs, folder, registration="open", port=None):
         super().__init__(programs, folder, port)
         self.hub_options = ["--registration", registration]
         folder.mkdir(parents=True, exist_ok=True)

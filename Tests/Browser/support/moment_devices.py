@@ -9,6 +9,7 @@ import threading
 
 import storage
 from phone import PIN
+from ports import free_port
 from relay import Relay
 from waiting import eventually
 
@@ -181,7 +182,7 @@ def bottleneck(computer):
     """Listens at the address of the computer's hub, and moves the hub to another port."""
     port = computer.port
     computer.stop_hub()
-    computer.port = 0
+    computer.port = free_port()
     computer.start_hub()
     network = Bottleneck(computer.port, port)
     try:

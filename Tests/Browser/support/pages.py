@@ -8,6 +8,8 @@ import pathlib
 import re
 import threading
 
+from ports import free_port
+
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 RELEASE = re.search(r'version = "(.*)"', (ROOT / "Sources/Shared/HubAPI/Release.swift").read_text())[1]
 PAGE = b"<!doctype html><html lang=en><title>Tests</title></html>"
@@ -87,7 +89,7 @@ class Site:
     """Serves until it is stopped; a restart uses the same port. `changed` and `tampered` as in Handler."""
 
     def __init__(self):
-        self.changed, self.tampered, self.port, self.server = {}, {}, 0, None
+        self.changed, self.tampered, self.port, self.server = {}, {}, free_port(), None
         self.start()
 
     def start(self):
@@ -95,7 +97,6 @@ class Site:
         self.server = http.server.ThreadingHTTPServer(
             ("127.0.0.1", self.port), type("SiteHandler", (Handler,), attributes)
         )
-        self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     @property

@@ -4,13 +4,15 @@ import contextlib
 import socket
 import threading
 
+from ports import free_port
+
 
 class Relay:
     """Listens on `port` of 127.0.0.1 and forwards to `target`, unless it is disconnected."""
 
-    def __init__(self, target, port=0):
-        """`port`: 0 for any free port; it stays the same."""
-        self.target, self.port, self.listener, self.pairs = target, port, None, set()
+    def __init__(self, target, port=None):
+        """`port`: by default a free port; it stays the same."""
+        self.target, self.port, self.listener, self.pairs = target, port or free_port(), None, set()
         self.set_offline(False)
 
     def set_offline(self, is_offline):
@@ -23,7 +25,6 @@ class Relay:
                 one.shutdown(socket.SHUT_RDWR)
         if not is_offline:
             self.listener = socket.create_server(("127.0.0.1", self.port))
-            self.port = self.listener.getsockname()[1]
             threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
 
     def accept(self, listener):
