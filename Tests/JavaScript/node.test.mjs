@@ -10,7 +10,7 @@ register("./modules.mjs", import.meta.url);
 globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..${address}`, import.meta.url)));
 
 for (const module of ["calculation", "gestures", "zip", "exif", "picture-bytes", "vectors", "published-vectors",
-    "ahead", "epoch-keys", "moment-vectors", "remark-vectors", "versions",
+    "ahead", "epoch-keys", "former-members", "moment-vectors", "remark-vectors", "versions",
     "hub-responses", "message-checks", "sync-loop", "ios-tab",
     "pin-rules", "pin-line", "idle-lock", "quiet-hours", "push-record", "recovery-sheet", "founding", "qr-code"]) {
     const { tests } = await import(`./${module}.test.js`);

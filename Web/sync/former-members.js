@@ -93,7 +93,10 @@ export async function adoptRecords(device, vault) {
                     const record = (await store.record(key))?.record;
                     // Another device may have changed it meanwhile.
                     if (!record?.sealed || roster.member(record.author) || (await store.waitingFor(key))) continue;
-                    const body = await keys.openContent(record, unbase64(record.sealed));
+                    const body = await keys.openContent(record, unbase64(record.sealed)).catch(() => null);
+                    device.requireUnlocked(keys);
+                    // A member may have signed what nobody can open.
+                    if (!body) continue;
                     const name = { vault, collection, id: record.id, revision: record.revision + 1 };
                     const own = await keys.sealBody(name, body, record.revision, record.blobs);
                     wipe(body);
