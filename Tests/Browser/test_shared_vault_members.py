@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from computer import Computer
-from phone import PIN
-from vault_steps import NAMES, NEWEST, joins, share
+from phone import PIN, Phone
+from vault_steps import NAMES, NEWEST, CompanionTab, joins, share
 
 OWN_ID = "async () => (await window.v.ours()).companion.device.keys.device"
 REMOVE = "async (id) => (await window.v.ours()).membership.remove(id)"
@@ -94,3 +94,30 @@ def test_a_revoked_phone_stays_in_a_vault_of_another_household_until_a_member_re
     anna.add("written after the removal", 5, None)
     anna.sent()
     ben.sees([*titles, "by the revoked phone"])
+
+
+@pytest.mark.parametrize("maker", ["another's", "its own"])
+def test_a_member_can_neither_hide_as_a_spare_nor_pass_as_another_by_its_name(new_context, neighbours, hub, ben, maker):
+    phone = Phone(new_context, hub).begin(neighbours.anna)
+    anna = CompanionTab(phone)
+    share(anna, ben)
+    ids = [one.do(OWN_ID) for one in (anna, ben)]
+    ben.do(
+        """async (spareOf) => {
+        const { companion } = await window.v.ours();
+        const { nameRecord } = await import("/household/device-names.js");
+        const body = { name: "Anna's phone", owner: "0".repeat(32), spareOf };
+        const record = await nameRecord(companion.device, companion.device.keys.device, body, () => false);
+        await companion.editor.commit({ waiting: [record] });
+    }""",
+        ids[maker == "its own"],
+    )
+    names = [f"Anna's phone ({id[:4]})" for id in ids]
+    anna.until(f"async () => (await ({NAMES})()) === {','.join(names)!r}", names)
+    assert anna.do("async () => (await window.v.ours()).membership.countShown()") == 2
+    phone.go(f"settings/vaults?vault={anna.do('async () => (await window.v.ours()).id')}", "Shared vault")
+    phone.page.get_by_role("button", name="Leave this vault").wait_for()
+    phone.page.get_by_role("button", name=names[1]).click()
+    phone.type_pin()
+    ben.until(IS_REMOVED, "Ben's phone is removed")
+    phone.quiet()

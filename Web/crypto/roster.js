@@ -9,7 +9,9 @@ import { deviceID, verify } from "./signature.js";
 /**
  * `administrator`: a companion that may change the list of devices too.
  * @typedef {"computer" | "companion" | "administrator"} DeviceRole
- * @typedef {{ id: string, role: DeviceRole, signingKey: Uint8Array, boxKey: Uint8Array, verifyKey: CryptoKey }} Member
+ * `admittedBy`: its own id, if it founded the household.
+ * @typedef {{ id: string, role: DeviceRole, signingKey: Uint8Array, boxKey: Uint8Array, verifyKey: CryptoKey,
+ *   admittedBy: string }} Member
  * @typedef {{ number: bigint, previous: Uint8Array, time: number, author: string, admit: Member | null, revoke: string
  *   | null, signed: Uint8Array, signature: Uint8Array, hash: Uint8Array }} RosterEntry
  */
@@ -47,7 +49,7 @@ async function readEntry(bytes) {
         if (!role) throw reader.malformed();
         const verifyKey = await importPublic(signingKey, "ECDSA");
         await importPublic(boxKey, "ECDH");
-        admit = { id: await deviceID(signingKey), role, signingKey, boxKey, verifyKey };
+        admit = { id: await deviceID(signingKey), role, signingKey, boxKey, verifyKey, admittedBy: author };
     } else {
         revoke = reader.id();
     }

@@ -7,6 +7,7 @@ import { admit, askingBy, createInvitation, leaveHousehold, revokeMember,
     withdraw } from "../../household/administration.js";
 import { nameRecord } from "../../household/device-names.js";
 import { ownerTag, sharedVaultID } from "../../household/shared-keys.js";
+import { nameAmong } from "../../formats/remark-format.js";
 
 /** @typedef {import("../../crypto/invitation.js").Invitation} Invitation */
 /**
@@ -42,13 +43,16 @@ export class VaultMembership {
     }
 
     /**
-     * All members, this device first.
+     * All members, this device first. Equal names have the start of their ids.
      * @returns {Promise<VaultMember[]>}
      */
     async members() {
-        const devices = await this.companion.household.devices();
-        return devices.map(({ id, name, owner, isThis, spareOf, atHub }) =>
-            ({ id, name, owner, isThis, spareOf, isConnected: atHub && atHub.isConnected }))
+        const devices = await this.#withSpares(await this.companion.household.devices());
+        const names = new Map(devices.map(({ id, name }) => [id, name]));
+        return devices.map(({ id, owner, isThis, spareOf, atHub }) => ({
+            id, name: nameAmong(names, id) || id.slice(0, 8), owner, isThis, spareOf,
+            isConnected: atHub && atHub.isConnected,
+        }))
             .sort((one, other) => Number(other.isThis) - Number(one.isThis) || one.name.localeCompare(other.name));
     }
 
@@ -65,7 +69,24 @@ export class VaultMembership {
 
     /** How many devices share it, without spare members. */
     async countShown() {
-        return membersShown(await this.companion.household.members());
+        return membersShown(await this.#withSpares(await this.companion.household.members()));
+    }
+
+    /**
+     * A device can report to be anybody's spare: it is one only if that member admitted it and is no spare itself. This
+     * device recognizes its own by their owner.
+     * @template {import("../../household/household.js").Member} One
+     * @param {One[]} members
+     */
+    #withSpares(members) {
+        const { household } = this.device.paired;
+        return Promise.all(members.map(async (member) => {
+            const maker = members.find(({ id }) => id === member.spareOf);
+            const isSpare = maker && maker !== member && maker.spareOf === null
+                && this.device.roster.member(member.id)?.admittedBy === maker.id
+                && (!maker.isThis || member.owner === await ownerTag(household, member.id, this.ownDevice));
+            return isSpare ? member : { ...member, spareOf: null };
+        }));
     }
 
     // Admitting
@@ -103,7 +124,8 @@ export class VaultMembership {
      * @param {string} member
      */
     async remove(member) {
-        const spares = (await this.companion.household.members()).filter(({ spareOf }) => spareOf === member);
+        const all = await this.#withSpares(await this.companion.household.members());
+        const spares = all.filter(({ spareOf }) => spareOf === member);
         for (const { id } of spares) await revokeMember(this.device, id);
         return revokeMember(this.device, member);
     }

@@ -42,8 +42,8 @@ export async function vaultPage(context, id) {
             start: tile(member.spareOf ? "key" : "phone", member.isConnected ? "good" : ""),
             title: member.name, note: seen(member),
             end: member.isThis ? badge("This one") : null,
-            onclick: member.isThis || member.spareOf ? undefined : () => remove(context, vault, member),
-            label: member.isThis || member.spareOf ? undefined : `${member.name}. ${seen(member)}. Remove it`,
+            onclick: member.isThis ? undefined : () => remove(context, vault, member),
+            label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
         })));
         list.hidden = vault.isRevoked;
         actions.replaceChildren(...buttons(context, vault, membersShown(members) === 1));
