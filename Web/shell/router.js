@@ -47,10 +47,18 @@ export class Router {
 
     /** An address may be from a session of another PIN: it must not reveal another vault. */
     async #leaveForeign() {
+        const leave = (/** @type {string} */ address) => history.replaceState(null, "", `#/${address}`);
+        // It would reveal that the owner looked at this page.
+        if (location.hash.startsWith("#/settings/decoy")) return leave("settings");
+        const [, vault] = /^#\/settings\/vaults\?vault=(.*)/.exec(location.hash) ?? [];
+        if (vault) {
+            if (!(await this.companion.vaults.has(vault).catch(() => false))) leave("settings/vaults");
+            return;
+        }
         const [, name, id] = /^#\/(notes|moments|photos)\/([0-9a-f]{32})\b/.exec(location.hash) ?? [];
         if (!id) return;
         const isOwn = await this.companion.hasRecord(name === "photos" ? "intruders" : name, id).catch(() => false);
-        if (!isOwn) history.replaceState(null, "", `#/${name}`);
+        if (!isOwn) leave(name);
     }
 
     /** @param {string} address @param {{ replace?: boolean }} options */
@@ -82,6 +90,9 @@ export class Router {
     }
 
     async #show() {
+        const { device } = this.companion;
+        const { unlocked } = device;
+        if (!unlocked) return;
         this.#kept = null;
         const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
         const [name, ...parts] = path.split("/").map(decoded);
@@ -95,7 +106,9 @@ export class Router {
         const { signal } = this.#shown;
         /** @type {Context} */
         const context = {
-            companion: this.companion, signal, parts, query: new URLSearchParams(query), toast,
+            companion: this.companion, signal, parts, query: new URLSearchParams(query),
+            // What ends after a lock shows nothing on the lock screen, nor in a session of another PIN.
+            toast: (sentence, options) => void (device.unlocked === unlocked && toast(sentence, options)),
             go: (address, options) => this.go(address, options),
             ask: (question) => ask(question, signal),
             confirmUnlock: (question) => confirmUnlock(this.companion, question, signal),

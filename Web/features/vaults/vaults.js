@@ -166,6 +166,7 @@ export class Vaults extends EventTarget {
      * @param {Record<string, unknown>} [written]
      */
     async #openEntry(open, entry, place, written) {
+        const ownDevice = this.main.device.paired.device;
         const { VaultMembership } = await import("./membership.js");
         const facts = {
             hub: entry.hub, household: entry.household, computer: entry.device, device: entry.device,
@@ -179,14 +180,15 @@ export class Vaults extends EventTarget {
                 return takeTurn(this.main.device, place, stream, signal);
             },
         });
+        const membership = new VaultMembership(companion, ownDevice);
+        const name = await membership.name().catch(() => null) ?? entry.name;
+        // Directly before it is listed: a lock closes what is listed.
         if (this.#open !== open) {
             companion.end();
             throw new CompanionError("locked", "AppLocker was locked meanwhile.");
         }
-        const membership = new VaultMembership(companion, this.main.device.paired.device);
         /** @type {Vault} */
-        const vault = { id: entry.household, name: (await membership.name())
-            ?? entry.name, companion, membership, isRevoked: false };
+        const vault = { id: entry.household, name, companion, membership, isRevoked: false };
         open.set(vault.id, vault);
         companion.addEventListener("connection", () => {
             const { connection } = companion.syncLoop;
@@ -257,6 +259,14 @@ export class Vaults extends EventTarget {
         await this.#opening.catch(() => {});
         if (!this.#open) throw new CompanionError("locked", "AppLocker is locked; unlock it first.");
         return [...this.#open.values()];
+    }
+
+    /**
+     * Whether this session has the vault, also one that can't be opened. Throws CompanionError `locked`.
+     * @param {string} id
+     */
+    async has(id) {
+        return (await this.#entries()).some(({ household }) => household === id);
     }
 
     /**
