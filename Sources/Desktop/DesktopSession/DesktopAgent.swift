@@ -214,12 +214,13 @@ actor DesktopAgent {
     private func serve(_ bus: DBusConnection) async throws {
         let server = NotificationServer(bus, offered: programs.offeredActions) { [programs] in programs.icon($0) }
         choice.sessionBus = bus
+        let buttons = try await server.subscribe()
         notifications = server
         let monitors = try await bus.owners(of: MutterIdle.name)
         await chooseIdleSource()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in monitors { await self.chooseIdleSource() } }
-            group.addTask { try await server.serve { await self.act($0) } }
+            group.addTask { try await server.serve(buttons) { await self.act($0) } }
             group.addTask { await bus.untilEnd() }
             group.addTask { try await self.serveTray() }
             defer { group.cancelAll() }

@@ -93,17 +93,31 @@ actor NotificationServer {
         return abilities
     }
 
+    /// What the servers send from now on; nothing of it is lost before `serve` reads it.
+    struct Subscription: Sendable {
+        fileprivate let signals: AsyncStream<BusSignal>
+        fileprivate let owners: AsyncStream<String?>
+    }
+
+    /// Subscribes to the buttons. To be called before `show`: a button can be pressed as soon as it is shown.
+    ///
+    /// - Throws: `BusError` if the bus is gone.
+    func subscribe() async throws -> Subscription {
+        // Signals of any server, because one may replace another. The sender is compared with the name's owner.
+        let signals = try await bus.signals(path: Self.path, interface: Self.name)
+        return Subscription(signals: signals, owners: try await bus.owners(of: Self.name))
+    }
+
     /// Reports which buttons are pressed, until the connection ends.
     ///
     /// - Throws: `BusError` if the bus is gone.
-    func serve(_ pressed: @escaping @Sendable (DesktopNotification.Action) async -> Void) async throws {
-        // Signals of any server, because one may replace another. The sender is compared with the name's owner.
-        let signals = try await bus.signals(path: Self.path, interface: Self.name)
-        let owners = try await bus.owners(of: Self.name)
+    func serve(
+        _ subscription: Subscription, _ pressed: @escaping @Sendable (DesktopNotification.Action) async -> Void
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await _ in owners { await self.forgetServer() } }
+            group.addTask { for await _ in subscription.owners { await self.forgetServer() } }
             group.addTask {
-                for await signal in signals {
+                for await signal in subscription.signals {
                     if let action = try await self.handle(signal) { await pressed(action) }
                 }
             }
@@ -119,8 +133,16 @@ actor NotificationServer {
         numbers = [:]
     }
 
+    /// The notification with this number. One that was just shown has its number once the server's reply was processed.
+    private func key(of number: Int64) async -> String? {
+        func known() -> String? { numbers.first { $0.value == number }?.key }
+        if let key = known() { return key }
+        await settled()
+        return known()
+    }
+
     private func handle(_ signal: BusSignal) async throws -> DesktopNotification.Action? {
-        guard let number = signal.arguments.first?.integer, let key = numbers.first(where: { $0.value == number })?.key,
+        guard let number = signal.arguments.first?.integer, let key = await key(of: number),
             try await bus.owner(of: Self.name) == signal.sender
         else { return nil }
         switch signal.member {

@@ -107,11 +107,8 @@ final class ScriptedSession: SessionConnection {
         #expect(server.summaries.first == "Firefox was blocked")
         await eventually("after three seconds: \(server.summaries)") { server.summaries.count == 2 }
         #expect(server.summaries == ["Firefox was blocked", "Firefox is unlocked"])
-        // The agent subscribes to buttons some time after notifications can be shown.
-        await eventually(every: .milliseconds(300), "the button locks") {
-            if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
-            return daemon.calls.withLock { $0.first == "lock all" }
-        }
+        try await server.invoke(101, "lock-now")
+        await eventually("the button locks") { daemon.calls.withLock { $0 == ["lock all"] } }
     }
 
     @Test func whatLockNowLeavesOpenIsShown() async throws {
@@ -126,11 +123,8 @@ final class ScriptedSession: SessionConnection {
         await eventually("it is connected") { daemon.isConnected }
         daemon.send(.notice(.sample(.unlocked)))
         await eventually("the notice is shown") { !server.summaries.isEmpty }
-        // The agent subscribes to buttons some time after notifications can be shown.
-        await eventually(every: .milliseconds(300), "the button locks") {
-            if daemon.calls.withLock({ $0.isEmpty }) { try await server.invoke(101, "lock-now") }
-            return !daemon.calls.withLock { $0.isEmpty }
-        }
+        try await server.invoke(101, "lock-now")
+        await eventually("the button locks") { daemon.calls.withLock { $0 == ["lock all"] } }
         await eventually("the note is shown") { server.summaries.last == "Not everything is locked" }
         #expect(server.calls["Notify"].last?[4].text == "Unlocked for another user and still open: Firefox.")
     }

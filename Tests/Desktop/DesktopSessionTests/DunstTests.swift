@@ -37,7 +37,10 @@ struct DunstTests {
         func displayed() async throws -> String { try await count("displayed") }
         let server = NotificationServer(bus, offered: [.lockNow])
         let pressed = Flag()
-        let serving = Task { try await server.serve { action in if action == .lockNow { pressed.set() } } }
+        let subscription = try await server.subscribe()
+        let serving = Task {
+            try await server.serve(subscription) { action in if action == .lockNow { pressed.set() } }
+        }
         defer { serving.cancel() }
         await server.show(DesktopNotification(.sample(.blocked, sentence: "<b> & \u{202E}")))
         await server.settled()
