@@ -16,12 +16,12 @@ from long_form import IS_LONG
 from moment_steps import settled
 from phone import ROOT_SIZE, Phone
 
-# As Scripts/test has it: each shows up to thirty screens at six sizes, and at eleven with APPLOCKER_LONG=1.
+# As Scripts/test has it: each shows up to thirty screens at four sizes, and at eleven with APPLOCKER_LONG=1.
 pytestmark = pytest.mark.timeout(300)
 
 PROBE = (pathlib.Path(__file__).parent / "support/layout.js").read_text()
 # Window, text in percent of a browser's default size, and the media features of the round: each screen is shown at
-# these.
+# the first.
 SIZES = [
     (320, 568, 200, {}),
     (393, 852, 310, {}),
@@ -29,7 +29,7 @@ SIZES = [
     (393, 852, 100, {"forced_colors": "active"}),
     (1280, 800, 200, {}),
 ]
-# And at one of these after the other.
+# And at one of these after the other, as at two of the four above.
 IN_TURN = [
     (320, 568, 100, {}),
     (393, 852, 130, {"color_scheme": "dark"}),
@@ -37,7 +37,7 @@ IN_TURN = [
     (1280, 800, 100, {"contrast": "more"}),
     (1920, 1080, 100, {}),
 ]
-# The long form shows each screen at all of them, and at the largest text in the smallest window.
+# The long form shows each screen at all sizes, and at the largest text in the smallest window.
 SMALLEST = (320, 568, 310, {})
 # Screens are opened at this one.
 OPENED_AT = (393, 852, 100, {})
@@ -60,15 +60,20 @@ class Walk:
 
     def look(self, name):
         """Looks at what is shown at several sizes, without loading it again."""
-        others = [*IN_TURN, SMALLEST] if IS_LONG else [IN_TURN[self.screens % len(IN_TURN)]]
-        self.screens += 1
-        for size in [*SIZES, *others]:
+        turn, self.screens = self.screens, self.screens + 1
+        sizes, axe_sizes = [*SIZES, *IN_TURN, SMALLEST], AXE_SIZES
+        if not IS_LONG:
+            pairs = [SIZES[1:3], SIZES[3:5]]
+            sizes = [SIZES[0], *pairs[turn % 2], IN_TURN[turn % len(IN_TURN)]]
+            # With forced colours where they are shown.
+            axe_sizes = [AXE_SIZES[turn % 2]]
+        for size in sizes:
             width, height, percent, media = size
             self.resized(*size)
             where = f"{name} at {width}×{height}, {percent} %{''.join(f', {key}' for key in media)}"
             for finding in self.page.evaluate(PROBE):
                 self.found.append(f"{where}: {finding}")
-            if size in AXE_SIZES:
+            if size in axe_sizes:
                 self.found += [f"{where}: axe, {finding}" for finding in self.axe()]
             if folder := os.environ.get("APPLOCKER_PICTURES"):
                 file = re.sub(r"[^a-z0-9]+", "-", where.lower())
@@ -89,6 +94,7 @@ class Walk:
         assert not self.found, f"{len(self.found)} findings:\n" + "\n".join(self.found)
 
 
+@pytest.mark.computer_is_off
 def test_every_route_and_page_of_the_settings_is_walked(phone):
     ids = {"computer": "", "moment": "", "words": "", "note": "", "twice": ""}
     routes, pages = every_screen.addresses(phone)
@@ -109,7 +115,7 @@ def test_the_pages_before_unlocking_are_right_at_every_size(new_context, compute
 
 def test_the_households_screens_are_right_at_every_size(phone):
     walk = Walk(phone.page)
-    for screen in every_screen.household_screens(every_screen.filled(phone)):
+    for screen in every_screen.household_screens(every_screen.filled(phone, has_moment_photos=False)):
         opened(phone, screen)
         walk.look(screen.name)
     walk.ends()
@@ -129,9 +135,10 @@ def test_the_screens_of_a_household_of_phones_are_right_at_every_size(new_contex
     walk.ends()
 
 
+@pytest.mark.computer_is_off
 def test_notes_and_moments_are_right_at_every_size(phone):
     walk = Walk(phone.page)
-    ids = every_screen.filled(phone)
+    ids = every_screen.filled(phone, has_intruder_photos=False)
     phone.go("notes")
     phone.page.locator("dialog .keypad").wait_for()
     walk.look("confirmation")
