@@ -46,6 +46,7 @@ HAS_PUSH = """async () => {
     const own = companion.device.keys.device;
     return (await companion.device.hub.devices()).find(({ id }) => id === own).hasPush;
 }"""
+NOTICES = "() => window.v.companion.device.store.fact('vaultNotices')"
 NOTHING = ["AppLocker is up to date", "No new notification.", True]
 GENERAL = ["New event on one of your computers", "Open AppLocker to see it.", False]
 
@@ -54,12 +55,11 @@ class Locked:
     """Ben's phone with its service worker, and messages for it."""
 
     def __init__(self, new_context, hub, stored, service):
-        self.phone = Phone(new_context, hub, name="Ben's phone", has_service_worker=True).begin(stored)
+        self.phone = Phone(new_context, hub, name="Ben's phone", has_service_worker=True)
         self.context, self.page = self.phone.context, self.phone.page
         self.context.grant_permissions(["notifications"], origin=self.phone.address)
         self.context.add_init_script(f"({STUB})({json.dumps(service.describe())});")
-        self.page.reload()
-        self.phone.unlock()
+        self.phone.begin(stored)
         self.registration = None
         self.session = self.context.new_cdp_session(self.page)
         self.session.on("ServiceWorker.workerRegistrationUpdated", self.registered)
@@ -120,7 +120,7 @@ def test_a_partners_moment_and_comment_are_shown_while_locked(shared):
     anna, ben, tab, service = shared
     page = ben.page
     turn_on(ben)
-    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+    has_push(tab)
     ben.phone.lock()
     anna.add("SECRET-TITLE", 3)
     eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
@@ -150,7 +150,7 @@ def test_a_partners_moment_and_comment_are_shown_while_locked(shared):
 def test_nothing_else_can_be_said_by_a_notice(shared):
     anna, ben, tab, service = shared
     turn_on(ben)
-    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+    has_push(tab)
     anna.add("Another", 3)
     eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
     notice = json.loads(service.messages[0])
@@ -182,31 +182,30 @@ def test_nothing_else_can_be_said_by_a_notice(shared):
 
 def test_a_vault_that_is_turned_off_leaves_no_key_and_shows_nothing(shared):
     anna, ben, tab, service = shared
-    page = ben.page
     assert tab.do(KEYS) == 0, "no key is stored before"
     turn_on(ben)
-    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+    has_push(tab)
     assert tab.do(KEYS) == 1
     anna.add("Another", 3)
     eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
-    page.get_by_role("switch", name="MARKER-OURS").uncheck()
+    ben.page.get_by_role("switch", name="MARKER-OURS").uncheck()
     eventually(lambda: not tab.do(HAS_PUSH), "the hub has no address of the vault's member")
     assert tab.do(KEYS) == 0
-    assert tab.do("() => window.v.companion.device.store.fact('vaultNotices')") == {}
-    page.get_by_role("switch", name="MARKER-OURS").check()
-    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address again")
+    assert tab.do(NOTICES) == {}
+    ben.page.get_by_role("switch", name="MARKER-OURS").check()
+    has_push(tab)
+    tab = a_vault_that_is_turned_off_without_the_hub_is_ended_there_later(ben, tab)
+    turning_all_notifications_off_ends_those_of_vaults(ben, tab)
     # This phone leaves the vault: nothing that names it remains.
     tab.do("async () => window.v.companion.vaults.leave((await window.v.ours()).id)")
-    assert tab.do("() => window.v.companion.device.store.fact('vaultNotices')") == {}
+    assert tab.do(NOTICES) == {}
     ben.phone.lock()
     assert ben.deliver(service.messages[0]) == NOTHING
 
 
-def test_a_vault_that_is_turned_off_without_the_hub_is_ended_there_later(shared):
-    _, ben, tab, _ = shared
+def a_vault_that_is_turned_off_without_the_hub_is_ended_there_later(ben, tab):
+    """Begins and ends with notifications of the vault; returns another tab, which is unlocked."""
     page = ben.page
-    turn_on(ben)
-    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
     page.route("**/v1/push", lambda route: route.abort())
     page.get_by_role("switch", name="MARKER-OURS").uncheck()
     eventually(lambda: tab.do(KEYS) == 0, "no key is stored")
@@ -214,20 +213,29 @@ def test_a_vault_that_is_turned_off_without_the_hub_is_ended_there_later(shared)
     page.unroute("**/v1/push")
     ben.phone.lock()
     ben.phone.unlock()
+    tab.page.close()
     tab = CompanionTab(ben.phone)
-    eventually(lambda: not tab.do(HAS_PUSH), "the hub has no address of the vault's member")
-    eventually_equals(
-        lambda: tab.do("() => window.v.companion.device.store.fact('vaultNotices')"), {}, "nothing is kept"
-    )
+    nothing_remains(tab)
+    ben.phone.go("settings/notifications", "Notifications")
+    page.get_by_role("switch", name="MARKER-OURS").check()
+    has_push(tab)
+    return tab
 
 
-def test_turning_all_notifications_off_ends_those_of_vaults(shared):
-    _, ben, tab, _ = shared
-    turn_on(ben)
-    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+def turning_all_notifications_off_ends_those_of_vaults(ben, tab):
+    """Begins and ends with notifications of the vault."""
     ben.page.get_by_role("switch", name="Notifications").uncheck()
+    nothing_remains(tab)
+    ben.page.get_by_role("switch", name="Notifications").check()
+    ben.page.get_by_role("switch", name="MARKER-OURS").check()
+    has_push(tab)
+
+
+def has_push(tab):
+    eventually(lambda: tab.do(HAS_PUSH), "the hub has the address of the vault's member")
+
+
+def nothing_remains(tab):
     eventually(lambda: not tab.do(HAS_PUSH), "the hub has no address of the vault's member")
     assert tab.do(KEYS) == 0
-    eventually_equals(
-        lambda: tab.do("() => window.v.companion.device.store.fact('vaultNotices')"), {}, "nothing is kept"
-    )
+    eventually_equals(lambda: tab.do(NOTICES), {}, "nothing is kept")
