@@ -4,6 +4,7 @@ import pytest
 
 import clock
 import pages
+from long_form import IS_LONG
 from overview_steps import command_succeeds, fail_passcode, lift, make, opens_alerts, start_diary, touch, wheel
 from waiting import eventually, eventually_equals
 
@@ -286,26 +287,34 @@ def test_unusual_names_do_not_break_the_screens(phone):
     page.locator(".apps-row").nth(5).wait_for()
     phone.picture("apps-nasty")
     phone.check()
+    names = page.locator(".apps-row .apps-link").all_inner_texts()[:6]
+    longest = names.index(max(names, key=len))
     for row in range(6):
         page.locator(".apps-row .apps-link").nth(row).click()
         page.locator(".apps-detail .apps-head").wait_for()
-        phone.check()
+        if IS_LONG or row in (0, longest):
+            phone.check()
+        else:
+            phone.check_width()
         phone.go("apps", "Apps")
         page.locator(".apps-row").nth(5).wait_for()
     assert page.evaluate("() => document.querySelectorAll('img:not([src^=\"/icons\"])').length") == 0
 
 
-def test_ten_thousand_alerts_scroll_with_few_rows_drawn(phone):
+def test_thousands_of_alerts_scroll_with_few_rows_drawn(phone):
     page = phone.page
-    make(phone, "alerts", 10_000)
-    first, every = opens_alerts(phone, 10_000)
+    count = 10_000 if IS_LONG else 2_000
+    make(phone, "alerts", count)
+    first, every = opens_alerts(phone, count)
     lift(touch(phone, [(200, 600 - step * 30) for step in range(15)]))
     eventually(lambda: page.evaluate("() => scrollY") > 200, "the page scrolls by touch")
     wheel(phone)
     scrolled = page.evaluate("() => scrollY")
-    phone.picture("alerts-ten-thousand")
+    phone.picture("alerts-thousands")
     rows = page.locator(".alert").count()
-    print(f"10,000 alerts: first in {first:.2f} s, all in {every:.2f} s, scrolled {scrolled:.0f} px, {rows} rows drawn")
+    print(
+        f"{count} alerts: first in {first:.2f} s, all in {every:.2f} s, scrolled {scrolled:.0f} px, {rows} rows drawn"
+    )
     assert scrolled > 50_000 and rows < 200
     page.evaluate("() => scrollTo(0, document.scrollingElement.scrollHeight)")
     page.get_by_text("App 1", exact=True).or_(page.get_by_text("App 0", exact=True)).first.wait_for()
@@ -313,5 +322,5 @@ def test_ten_thousand_alerts_scroll_with_few_rows_drawn(phone):
     # An alert that arrives now is added to all of them.
     make(phone, "repeated", 1)
     page.locator(".alert", has_text="Repeater").wait_for()
-    assert page.locator(".day-part").count() > 450
+    assert page.locator(".day-part").count() > count * 0.045
     assert page.locator(".alert").count() < 200
