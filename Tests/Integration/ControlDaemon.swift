@@ -51,9 +51,14 @@ final class ControlDaemon: Sendable {
     }
 
     /// Resident memory, in bytes.
-    func residentMemory() throws -> Int {
+    func residentMemory() throws -> Int { try memory("VmRSS:") }
+
+    /// The most resident memory that it had so far, in bytes.
+    func peakMemory() throws -> Int { try memory("VmHWM:") }
+
+    private func memory(_ field: String) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process.pid)/status", encoding: .utf8)
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(field) })
         let kibibytes = try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
         return kibibytes * 1_024
     }

@@ -83,11 +83,14 @@ struct ControlDaemonTests {
 
     @Test func theMemoryOfAPasscodeCheckIsReturnedToTheSystem() async throws {
         let state = try TemporaryDirectory()
-        let daemon = try await ControlDaemon(state: state)
+        let daemon = try await ControlDaemon(state: state, hasRealCost: true)
+        let first = try daemon.residentMemory()
         try await daemon.setUp()
         let before = try daemon.residentMemory()
+        #expect(before - first < 64 << 20, "\(first >> 20) MiB before the passcode was set, \(before >> 20) MiB after")
         for _ in 0..<2 { _ = try await daemon.session() }
         let after = try daemon.residentMemory()
         #expect(after - before < 16 << 20, "\(before >> 20) MiB before, \(after >> 20) MiB after")
+        #expect(try daemon.peakMemory() - after > 64 << 20, "a check uses 128 MiB")
     }
 }
