@@ -87,11 +87,13 @@ import Testing
         try await second.end()
     }
 
-    /// kill -9 of the joining computer, over and over, from before its request until it is a member.
+    /// kill -9 of the joining computer: once it has asked, while the owner's passcode is compared, and then over and
+    /// over until it is connected.
     @Test func theSecondComputerJoinsDespiteKills() async throws {
         let directories = (try TemporaryDirectory(), try TemporaryDirectory())
         let hub = try await RunningHub(in: directories.0)
-        let first = try await ControlDaemon(state: directories.0)
+        // Comparing the passcode takes its time and 128 MiB there, so that a kill hits the confirmation.
+        let first = try await ControlDaemon(state: directories.0, hasRealCost: true)
         try await first.setUp()
         try await first.client.connect(hub.url, passcode: ControlDaemon.passcode)
         var second = try await ControlDaemon(state: directories.1)
@@ -99,34 +101,61 @@ import Testing
         let owner = try await first.session()
         let pairing = try await first.client.call(\.makePairing, token: owner, body: NewPairingRequest(role: .computer))
         let link = try #require(pairing.link)
-        func ask() async throws {
-            let session = try await second.session()
-            try await second.client.call(\.joinHub, token: session, body: JoinHubRequest(link: link))
-        }
-        try await ask()
+        let session = try await second.session()
+        try await second.client.call(\.joinHub, token: session, body: JoinHubRequest(link: link))
         try await second.killNow()
-        second = try await ControlDaemon(state: directories.1)
+        // The hub has the request.
         let joined = await eventually {
             let query = WaitQuery(wait: 5)
             return try await first.client.call(\.pairing, parameter: pairing.id, query: query, token: owner).state
                 == .joined
         }
         try #require(joined)
+        second = try await ControlDaemon(state: directories.1)
+        #expect(try await second.client.call(\.hubStatus).joining != nil, "it continues to ask")
+        let memory = try first.residentMemory()
         let confirming = Task { [client = first.client] in
             try await client.call(
                 \.confirmPairing, parameter: pairing.id, token: owner,
                 body: PasscodeRequest(passcode: ControlDaemon.passcode))
         }
-        for delay in [50, 400, 800, 1_100, 1_500] {
-            try await Task.sleep(for: .milliseconds(delay))
-            try await second.killNow()
-            second = try await ControlDaemon(state: directories.1)
+        await eventually(every: .milliseconds(1), "the passcode is being compared") {
+            try first.residentMemory() - memory > 32 << 20
         }
+        try await second.killNow()
+        #expect(try await first.client.call(\.listDevices).devices.count == 1, "the confirmation had ended before")
+
         #expect(try await confirming.value.role == .computer)
-        let client = second.client
-        await eventually("it has joined") {
-            try await client.call(\.hubStatus).connected
+        #expect(try await first.client.call(\.listDevices).devices.count == 2)
+        await eventually("its keys are at the hub") { try await first.client.call(\.hubStatus).waiting == 0 }
+        let kills = try await killUntilConnected(directories.1)
+        #expect(kills > 2)
+        let again = try await ControlDaemon(state: directories.1)
+        await eventually("it is connected") { try await again.client.call(\.hubStatus).connected }
+        #expect(try await again.client.call(\.listDevices).devices.count == 2)
+        #expect(try await first.client.call(\.listDevices).devices.count == 2)
+    }
+
+    /// Starts the daemon and kills it, each time after a third longer, until it was connected.
+    ///
+    /// - Returns: how often it was killed before it was connected.
+    private func killUntilConnected(_ state: TemporaryDirectory) async throws -> Int {
+        let client = ControlClient(socketPath: state.path("control.sock"))
+        var (kills, pause) = (0, Duration.milliseconds(20))
+        while pause < .seconds(60) {
+            let daemon = try ChildProcess(BuiltProducts.path("applockerd"), ["--state", state.path, "--no-hub"])
+            // Real time is what is tested: at which step of joining it is killed.
+            try await Task.sleep(for: pause)
+            #expect(daemon.isRunning, "\(daemon.errorOutput)")
+            // While it starts, the socket is that of the one that was killed.
+            let isConnected = (try? await client.call(\.hubStatus).connected) ?? false
+            daemon.kill()
+            _ = try await daemon.wait()
+            if isConnected { return kills }
+            kills += 1
+            pause = pause * 1.3
         }
-        #expect(try await client.call(\.listDevices).devices.count == 2)
+        Issue.record("it was never connected")
+        return kills
     }
 }
