@@ -21,9 +21,38 @@ final class RunningHub: Sendable {
 
     init(in directory: TemporaryDirectory) async throws {
         state = directory.path("hub")
-        let process = try Self.start(state, port: 0)
-        port = try await Self.port(of: process)
+        port = try Self.freePort()
+        let process = try Self.start(state, port: port)
+        _ = try await Self.port(of: process)
         self.process = Mutex(process)
+    }
+
+    /// A port that the kernel assigns to no connection (ip(7), ip_local_port_range): it stays free while the hub is
+    /// stopped.
+    private static func freePort() throws -> Int {
+        let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+        let first = try #require(range.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) })
+        try #require(first > 20_000, "the kernel assigns ports from \(first) on")
+        for _ in 0..<100 {
+            let port = Int.random(in: 16_384..<first)
+            if try isFree(port) { return port }
+        }
+        throw POSIXError(.EADDRINUSE)
+    }
+
+    private static func isFree(_ port: Int) throws -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
     }
 
     private static func start(_ state: String, port: Int) throws -> ChildProcess {
