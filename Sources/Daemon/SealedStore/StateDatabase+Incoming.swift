@@ -83,8 +83,12 @@ extension StateDatabase {
                 try unqueue(line, in: database)
                 return try put(incoming, in: database)
             }
-            if record.author == device, record.name.revision <= local.record.name.revision {
-                // What was sent from here and whose answer was lost; where it was changed since, that still waits.
+            let isOwn =
+                record.author == device
+                && (record.name.revision < local.record.name.revision || record.version == local.record.version)
+            if isOwn {
+                // What was sent from here and whose answer was lost; where it was changed since, that still waits. Another
+                // one of the same revision was written before this computer's state was restored.
                 if record.name.revision == local.record.name.revision { try unqueue(line, in: database) }
                 return try setSynced(record, incoming.sequence, in: database)
             }

@@ -109,6 +109,18 @@ import Testing
         #expect(try await database.record(.notes, sample.id)?.name.revision == 3)
     }
 
+    /// The state was restored: its next change has the number of one that it no longer has.
+    @Test(arguments: [RecordCollection.notes, .files])
+    func anotherOwnVersionOfTheSameRevisionIsStored(_ collection: RecordCollection) async throws {
+        try await ingest(record(1, collection), 1)
+        try await database.write(StateChange(records: [record(2, collection, sealed: [22])]))
+        let atHub = record(2, collection, sealed: [33])
+        try await ingest(atHub, 2)
+        #expect(try await database.record(collection, sample.id) == atHub)
+        #expect(try await database.conflicts().map(\.sealed) == (collection == .notes ? [[22]] : []))
+        #expect(try await line() == nil)
+    }
+
     @Test func aNewerReceivedChangeIsStoredAndAnOlderOneIsNot() async throws {
         let phone = ItemID.random()
         try await ingest(record(4, by: phone, sealed: [4]), 9)
