@@ -17,6 +17,22 @@ import Testing
         _ = try await world.apps.unlock([app], scope: .untilLocked, user: peer.user)
     }
 
+    @Test func changesOfTheSettingsAtOnceAreAllStored() async throws {
+        let world = try await World()
+        let (vault, presence) = (world.sealed.vault, world.control.presence)
+        try await withThrowingTaskGroup { group in
+            for _ in 1...50 {
+                group.addTask {
+                    try await presence.changeSettings { $0.inactivitySeconds += 1 }
+                    try await vault.changeSettings { $0.vaultIdleSeconds += 1 }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await presence.settings.inactivitySeconds == 650)
+        #expect(await vault.settings.vaultIdleSeconds == 650)
+    }
+
     @Test func beforeSleepEverythingIsLocked() async throws {
         let world = try await World(hasVault: true)
         try await unlock(world)

@@ -30,6 +30,8 @@ actor PresenceService {
     private let lockGenerations: LockGenerations
     private let port: any SessionSignalsPort
     private(set) var settings = PresenceSettings()
+    /// Otherwise two changes at once would both begin with the same settings.
+    private let settingsChanges = AsyncSerialQueue()
     /// A sentence if the system's signals are missing or incomplete.
     private(set) var signalsProblem: String?
     var agents: [UInt64: Agent] = [:]
@@ -59,17 +61,19 @@ actor PresenceService {
 
     /// - Throws: `ControlError` with `badRequest` or `failed`.
     func changeSettings(_ body: (inout PresenceSettings) -> Void) async throws {
-        var changed = settings
-        body(&changed)
-        try changed.validate()
-        do {
-            try await documents.save([UInt8](JSONEncoder().encode(changed)), as: PresenceSettings.documentName)
-        } catch {
-            throw ControlError(
-                .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+        try await settingsChanges.perform {
+            var changed = settings
+            body(&changed)
+            try changed.validate()
+            do {
+                try await documents.save([UInt8](JSONEncoder().encode(changed)), as: PresenceSettings.documentName)
+            } catch {
+                throw ControlError(
+                    .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+            }
+            settings = changed
+            changes.mark()
         }
-        settings = changed
-        changes.mark()
     }
 
     // MARK: The system's signals

@@ -24,6 +24,8 @@ public actor VaultService: Relockable {
     private let changes: StateChanges
     private var opened: Opened?
     private(set) var settings = PrivacySettings()
+    /// Otherwise two changes at once would both begin with the same settings.
+    private let settingsChanges = AsyncSerialQueue()
     /// Locks the vault when it is idle; exists while the vault is open.
     private var idleWatch: Task<Void, Never>?
 
@@ -154,30 +156,32 @@ public actor VaultService: Relockable {
 
     /// - Throws: `ControlError` with `badRequest` or `failed`.
     func changeSettings(_ body: (inout PrivacySettings) -> Void) async throws {
-        var changed = settings
-        body(&changed)
-        guard PrivacySettings.allowedIdleSeconds.contains(changed.vaultIdleSeconds) else {
-            throw ControlError(
-                .badRequest, "The vault can lock itself after 60 to 3600 seconds, not \(changed.vaultIdleSeconds).")
+        try await settingsChanges.perform {
+            var changed = settings
+            body(&changed)
+            guard PrivacySettings.allowedIdleSeconds.contains(changed.vaultIdleSeconds) else {
+                throw ControlError(
+                    .badRequest, "The vault can lock itself after 60 to 3600 seconds, not \(changed.vaultIdleSeconds).")
+            }
+            guard PrivacySettings.allowedFailures.contains(changed.photographsFromFailure) else {
+                throw ControlError(
+                    .badRequest,
+                    "Photos can start with the 1st to the 10th wrong passcode, or 0 for never, not "
+                        + "\(changed.photographsFromFailure).")
+            }
+            guard PrivacySettings.allowedAlertDays.contains(changed.alertDays) else {
+                throw ControlError(.badRequest, "Alerts can be kept for 7 to 365 days, not \(changed.alertDays).")
+            }
+            do {
+                try await documents.save([UInt8](JSONEncoder().encode(changed)), as: PrivacySettings.documentName)
+            } catch {
+                throw ControlError(
+                    .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
+            }
+            settings = changed
+            if opened != nil { watch() }
+            changes.mark()
         }
-        guard PrivacySettings.allowedFailures.contains(changed.photographsFromFailure) else {
-            throw ControlError(
-                .badRequest,
-                "Photos can start with the 1st to the 10th wrong passcode, or 0 for never, not "
-                    + "\(changed.photographsFromFailure).")
-        }
-        guard PrivacySettings.allowedAlertDays.contains(changed.alertDays) else {
-            throw ControlError(.badRequest, "Alerts can be kept for 7 to 365 days, not \(changed.alertDays).")
-        }
-        do {
-            try await documents.save([UInt8](JSONEncoder().encode(changed)), as: PrivacySettings.documentName)
-        } catch {
-            throw ControlError(
-                .failed, "AppLocker could not write its state (\(error)). Free some disk space and try again.")
-        }
-        settings = changed
-        if opened != nil { watch() }
-        changes.mark()
     }
 
     // MARK: Idleness
