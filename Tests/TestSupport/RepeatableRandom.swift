@@ -6,6 +6,14 @@ public struct RepeatableRandom: RandomNumberGenerator, Sendable {
 
     public init(seed: UInt64) { state = seed }
 
+    /// Other numbers in each run. The seed is printed; with `APPLOCKER_SEED=12` it is 12.
+    public init(ofTest name: String = #function) {
+        let asked = ProcessInfo.processInfo.environment["APPLOCKER_SEED"].flatMap { UInt64($0) }
+        let seed = asked ?? .random(in: 0..<1_000_000)
+        print("\(name): APPLOCKER_SEED=\(seed)")
+        self.init(seed: seed)
+    }
+
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import AppCatalog
@@ -191,7 +192,7 @@ struct DesktopEntryTests {
 
     @Test("Ten thousand random entries neither crash the parser nor return an empty sentence")
     func randomBytes() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = RepeatableRandom()
         let pieces = [
             "[Desktop Entry]\n", "Type=Application\n", "Name=A\n", "Exec=", "\"", "\\", "%", "'", "\n", "=", "[", "]",
             "Name[de]=", ";", "\u{0}", "é", "\u{FFFF}", "Hidden=true\n", "foo ", "#", "\r",

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import AppCatalog
@@ -88,7 +89,7 @@ struct ShellScriptTests {
 
     @Test("Five thousand random scripts are read to the end")
     func random() {
-        var generator = SystemRandomNumberGenerator()
+        var generator = RepeatableRandom()
         let pieces = [
             "$", "(", ")", "{", "}", "`", "\"", "'", "\\", "\n", ";", "exec ", "A=", "$A", "${A:-", "$(dirname \"$0\")",
             "<<E\n", "E\n", "/bin/x ", "if ", "#", "<", "&", "|", "$@", "é", "${", "$((", "${A%/*}",

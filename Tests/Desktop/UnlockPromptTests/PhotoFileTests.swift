@@ -1,4 +1,5 @@
 import SystemTestSupport
+import TestSupport
 import Testing
 
 @testable import UnlockPrompt
@@ -38,7 +39,7 @@ struct PhotoFileTests {
     }
 
     @Test func malformedBytesAreNeverReadOutOfBounds() {
-        var random = SystemRandomNumberGenerator()
+        var random = RepeatableRandom()
         for _ in 0..<2000 {
             let middle = (0..<Int.random(in: 0...40, using: &random)).map { _ in
                 Bool.random(using: &random) ? 0xFF : UInt8.random(in: 0...255, using: &random)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SealedFormats
@@ -9,9 +10,11 @@ struct FlippedBitTests {
     static let times = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] != nil ? 10_000 : 500
 
     /// Flips one random bit at a time; `open` must throw each time.
-    static func flip(_ sealed: [UInt8], times: Int = Self.times, open: ([UInt8]) throws -> Void) throws {
+    static func flip(
+        _ sealed: [UInt8], times: Int = Self.times, test: String = #function, open: ([UInt8]) throws -> Void
+    ) throws {
         try open(sealed)
-        var generator = SystemRandomNumberGenerator()
+        var generator = RepeatableRandom(ofTest: test)
         for _ in 0..<times {
             let bit = Int.random(in: 0..<sealed.count * 8, using: &generator)
             let code = try refusal { try open(sealed.flipped(bit: bit)) }
@@ -44,7 +47,7 @@ struct FlippedBitTests {
         let keys = (0..<8).map { _ in FormatSamples.stretchedKey() }
         for (index, key) in keys.enumerated() { slots.set(index, to: FormatSamples.key(), behind: key) }
         let sealed = slots.bytes
-        var generator = SystemRandomNumberGenerator()
+        var generator = RepeatableRandom()
         for _ in 0..<Self.times {
             let bit = Int.random(in: 0..<sealed.count * 8, using: &generator)
             guard let changed = try? KeySlots(bytes: sealed.flipped(bit: bit)) else {

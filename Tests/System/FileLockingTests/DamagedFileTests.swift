@@ -19,7 +19,7 @@ struct DamagedFileTests {
         let sealed = try bytes(path + ".aplk")
         let locker = FileLocker(sealing: vault)
         let file = try #require(try await FileSelection.find([path + ".aplk"], .init(purpose: .unlock)).files.first)
-        var generator = SystemRandomNumberGenerator()
+        var generator = RepeatableRandom()
         var opened = 0
         for attempt in 0..<(isLong ? 10_000 : 500) {
             var damaged = sealed

@@ -1,5 +1,6 @@
 import Foundation
 import SystemTestSupport
+import TestSupport
 import Testing
 
 @testable import Pictures
@@ -45,7 +46,7 @@ import Testing
         let isLong = ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1"
         let whole = try Fixture.bytes(name)
         for length in 0..<whole.count { look(Array(whole.prefix(length))) }
-        var numbers = SystemRandomNumberGenerator()
+        var numbers = RepeatableRandom()
         for _ in 0..<(isLong ? 20_000 : 3_000) {
             var bytes = whole
             for _ in 0..<Int.random(in: 1...6, using: &numbers) {
