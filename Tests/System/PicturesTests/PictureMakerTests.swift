@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func aThumbnailStaysWithinItsLimit() throws {
-        var numbers = SystemRandomNumberGenerator()
+        var numbers = RepeatableRandom()
         // JPEG compresses noise worst, so its thumbnail would be the largest. A GIF of 7 bits a pixel needs no compression:
         // codes of 8 bits, with one that clears the table before it grows.
         let bytes = gif(320, 320) { UInt8.random(in: 0..<128, using: &numbers) }
@@ -252,9 +252,16 @@ import Testing
         }
     }
 
-    /// It stops at its full output, while it is confined.
-    @Test func theDecoderCanNotOpenFilesOrStartPrograms() async throws {
+    @Test(.requires(.program("cc"))) func theDecoderCanNotOpenFilesOrStartPrograms() async throws {
         let directory = try TemporaryDirectory()
+        let probe = try await SandboxProbe(in: directory)
+        let attempts = [
+            "open", "create", "remove", "internet socket", "local socket", "fork", "signal", "execute",
+        ]
+        #expect(try await probe.attempts(isConfined: false) == attempts.map { "\($0) is possible" })
+        #expect(try await probe.attempts(isConfined: true) == attempts.map { "\($0) is refused" })
+
+        // The decoder stops at its full output, while it is confined.
         let path = directory.path("picture")
         try Data(gif(640, 640) { 1 }).write(to: URL(fileURLWithPath: path))
         let decoder = Process()
