@@ -258,7 +258,7 @@ extension GateTests {
             guard case .execRequest(_, let isLast, let part) = message else { continue }
             #expect(isLast && String(decoding: part, as: UTF8.self) == "\(app.program.path)\0/\0" + "0\0")
         }
-        #expect(try children(of: app.gate.pid).count <= 4)
+        #expect(try childProcesses(of: app.gate.pid).count <= 4)
     }
 
     /// How much a process has read (proc_pid_io(5), rchar); 0 if the process does not exist.
@@ -266,9 +266,5 @@ extension GateTests {
         let counts = (try? String(contentsOfFile: "/proc/\(process)/io", encoding: .utf8)) ?? ""
         let line = counts.split(separator: "\n").first { $0.hasPrefix("rchar: ") }
         return line.flatMap { Int($0.dropFirst("rchar: ".count)) } ?? 0
-    }
-
-    private func children(of process: pid_t) throws -> [Substring] {
-        try String(contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8).split(separator: " ")
     }
 }

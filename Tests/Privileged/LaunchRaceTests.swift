@@ -77,7 +77,9 @@ struct LaunchRaceTests {
             }
         }
         #expect(try await applocker.status().processes == processes, "one of them was restarted meanwhile")
-        await eventually("no zombie is left") { processes.allSatisfy { zombies(of: $0.pid).isEmpty } }
+        await eventually("no zombie is left") {
+            try processes.allSatisfy { try !childProcesses(of: $0.pid).values.contains("Z") }
+        }
         try await applocker.stop()
     }
 
@@ -108,12 +110,5 @@ struct LaunchRaceTests {
             if kind != "socket" { counts[kind, default: 0] += 1 }
         }
         return counts
-    }
-
-    private func zombies(of parent: pid_t) -> [String] {
-        let children = (try? String(contentsOfFile: "/proc/\(parent)/task/\(parent)/children", encoding: .utf8)) ?? ""
-        return children.split(separator: " ").map(String.init).filter {
-            (try? String(contentsOfFile: "/proc/\($0)/stat", encoding: .utf8))?.contains(") Z ") == true
-        }
     }
 }

@@ -8,6 +8,32 @@ public func processState(_ process: pid_t) -> Character? {
     return line?.dropFirst("State:\t".count).first
 }
 
+/// The children of all threads of a process, with the kernel's letter for the state of each; one that ended and was not
+/// reaped is "Z".
+///
+/// - Throws: if there is no such process, or the state of another one can't be read.
+public func childProcesses(of parent: pid_t) throws -> [pid_t: Character] {
+    let files = FileManager.default
+    var found: [pid_t: Character] = [:]
+    for name in try files.contentsOfDirectory(atPath: "/proc") {
+        guard let process = pid_t(name) else { continue }
+        let text: String
+        do {
+            text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/\(name)/stat")), as: UTF8.self)
+        } catch {
+            // It has ended meanwhile.
+            if files.fileExists(atPath: "/proc/\(name)") { throw error }
+            continue
+        }
+        // Its program's name, which may contain anything, is in parentheses; then its state and its parent.
+        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        guard fields.count > 2, let state = fields[1].first else { throw POSIXError(.EBADMSG) }
+        if pid_t(fields[2]) == parent { found[process] = state }
+    }
+    guard files.fileExists(atPath: "/proc/\(parent)") else { throw POSIXError(.ESRCH) }
+    return found
+}
+
 extension ChildProcess {
     /// Whether the kernel holds its execve, as fanotify does: it waits uninterruptibly, and is still a copy of this
     /// process.
@@ -23,9 +49,8 @@ extension ChildProcess {
     /// failed test. The kernel's stacks need root.
     public var stateDescription: String {
         if let exit { return "it ended: \(exit). \(errorOutput)" }
-        let children = (try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? ""
-        let processes = [pid] + children.split(separator: " ").compactMap { pid_t($0) }
-        return processes.map { process in
+        let children = (try? childProcesses(of: pid)) ?? [:]
+        return ([pid] + children.keys.sorted()).map { process in
             let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
             let stack = try? String(contentsOfFile: "/proc/\(process)/stack", encoding: .utf8)
             return "\(process) \(program ?? "?") \(processState(process) ?? "?")\n\(stack ?? "")"

@@ -88,9 +88,7 @@ struct PromptProgramTests {
             try String(contentsOfFile: result, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
                 == [script, result, "a b", "", "/usr", "ünique", core, ""].map { Substring($0) }
         }
-        await eventually("no zombie is left") {
-            try String(contentsOfFile: "/proc/\(prompt.pid)/task/\(prompt.pid)/children", encoding: .utf8).isEmpty
-        }
+        await eventually("no zombie is left") { try childProcesses(of: prompt.pid).isEmpty }
         await desktop.awaitNoWindow()
     }
 
