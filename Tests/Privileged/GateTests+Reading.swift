@@ -54,5 +54,7 @@ extension GateTests {
         let app = try await OneApp()
         // This process is the daemon of these tests.
         #expect(try Data(contentsOf: URL(fileURLWithPath: app.program.path)).count > 1000)
+        #expect(try await readsDenied(app.daemon).isEmpty)
+        #expect(app.daemon.questions == 0)
     }
 }
