@@ -11,12 +11,12 @@ import Testing
 @testable import DaemonCore
 
 @Suite struct BackupTests {
-    private let right = SecretBytes(utf8: "right")
+    let right = SecretBytes(utf8: "right")
 
     // MARK: Pieces
 
     /// A world with a note, a file and an intruder photo.
-    private func filled() async throws -> World {
+    func filled() async throws -> World {
         let world = try await World(hasVault: true, cost: { .minimum })
         world.camera.show([UInt8](repeating: 0xD8, count: 70_000))
         for _ in 0..<2 {
@@ -44,7 +44,7 @@ import Testing
                 sealedSize: UInt64(sealed.count), contentKey: key.withUnsafeBytes { Data($0) }), peer: alice)
     }
 
-    private func export(_ world: World, passphrase: String? = nil, settingsOnly: Bool = false) async throws -> [UInt8] {
+    func export(_ world: World, passphrase: String? = nil, settingsOnly: Bool = false) async throws -> [UInt8] {
         let reply = try await world.sealed.backups.export(
             ExportRequest(passcode: "right", passphrase: passphrase, settingsOnly: settingsOnly), peer: alice)
         let id = try #require(ItemID(reply.blob))
@@ -55,7 +55,7 @@ import Testing
     }
 
     @discardableResult
-    private func `import`(
+    func `import`(
         _ bytes: [UInt8], into world: World, passphrase: String? = nil, _ mode: ImportRequest.Mode = .merge,
         isTrial: Bool = false
     ) async throws -> ImportReport {
@@ -67,7 +67,7 @@ import Testing
             peer: alice)
     }
 
-    private func records(_ world: World) async throws -> [StoredRecord] {
+    func records(_ world: World) async throws -> [StoredRecord] {
         var all: [StoredRecord] = []
         for collection in BackupService.collections { all += try await world.database.records(in: collection) }
         return all

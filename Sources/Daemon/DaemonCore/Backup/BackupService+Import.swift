@@ -162,10 +162,8 @@ extension BackupService {
         let document = try await passcodes.requireVaultDocument()
         let keys = VaultKeys(vault: document.vault, ring: merged, device: device)
         var report = contents.report
-        var change = StateChange()
-        change.acceptsAnyRevision = true
-        change.records = try await RecordMerge(records: records, keys: keys, mode: request.mode)
-            .changes(to: contents.records, holdsRecords: contents.ring != nil, report: &report)
+        var change = try await RecordMerge(records: records, keys: keys, mode: request.mode)
+            .change(to: contents.records, holdsRecords: contents.ring != nil, report: &report)
         // Keys may have been replaced while the backup was read, and until the change is written.
         let stored = try await passcodes.storedRingWithPending(rootKey: rootKey)
         try merged.addMissing(of: stored.ring)

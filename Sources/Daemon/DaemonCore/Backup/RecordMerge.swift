@@ -9,58 +9,76 @@ struct RecordMerge {
     let keys: VaultKeys
     let mode: ImportRequest.Mode
 
+    /// The change is refused if one of the records is changed before it is written.
+    ///
     /// - Parameter holdsRecords: whether the backup has records; one of the settings alone removes nothing.
-    func changes(
+    func change(
         to incoming: [StoredRecord], holdsRecords: Bool, report: inout ImportReport
-    ) async throws -> [StoredRecord] {
-        var changes: [StoredRecord] = []
+    ) async throws -> StateChange {
+        var change = StateChange()
+        change.acceptsAnyRevision = true
         for record in incoming where record.sealed != nil {
             // A record that can't be opened ends the import before anything is written.
             let body = try keys.open(record)
             guard let stored = try await records.record(record.name.collection, record.name.id) else {
-                changes.append(record)
+                change.add(record, replacing: nil)
                 report.recordsAdded += 1
                 continue
             }
             if stored == record { continue }
+            let keepsBoth = [.notes, .moments].contains(record.name.collection)
             if stored.sealed == nil || mode == .replace {
                 let revision = max(record.name.revision, stored.name.revision + 1)
-                changes.append(
-                    revision == record.name.revision ? record : try reseal(record, body, as: record.name.id, revision))
+                change.add(
+                    revision == record.name.revision ? record : try reseal(record, body, as: record.name.id, revision),
+                    replacing: stored)
                 report.recordsAdded += 1
             } else if record.name.revision > stored.name.revision {
-                changes.append(record)
-                report.recordsAdded += 1
-            } else if record.name.revision == stored.name.revision,
-                [.notes, .moments].contains(record.name.collection)
-            {
+                if keepsBoth, let copy = try await copy(of: stored, unlessEqualTo: body) {
+                    change.add(copy, replacing: nil)
+                    report.recordsInConflict += 1
+                } else {
+                    report.recordsAdded += 1
+                }
+                change.add(record, replacing: stored)
+            } else if record.name.revision == stored.name.revision, keepsBoth {
                 // Changed on both sides: the backup's version becomes a record of its own.
-                changes.append(try reseal(record, body, as: .random(), 1))
+                change.add(try reseal(record, body, as: .random(), 1), replacing: nil)
                 report.recordsInConflict += 1
             }
         }
-        if mode == .replace, holdsRecords { changes += try await removals(but: incoming, &report) }
-        return changes
+        if mode == .replace, holdsRecords { try await remove(allBut: incoming, in: &change, &report) }
+        return change
     }
 
-    private func removals(but incoming: [StoredRecord], _ report: inout ImportReport) async throws -> [StoredRecord] {
+    /// A revision counts changes since the two had the same one. So the lower one may have a change of its own.
+    /// - Returns: nil also where the copy exists, or existed.
+    private func copy(of stored: StoredRecord, unlessEqualTo body: Data) async throws -> StoredRecord? {
+        guard let local = try? keys.open(stored), local != body else { return nil }
+        let id = ConflictCopy.id(of: stored.name.id, sealed: stored.sealed ?? [])
+        guard try await records.record(stored.name.collection, id) == nil else { return nil }
+        return try reseal(stored, local, as: id, 1)
+    }
+
+    private func remove(
+        allBut incoming: [StoredRecord], in change: inout StateChange, _ report: inout ImportReport
+    ) async throws {
         struct Key: Hashable {
             let collection: RecordCollection
             let id: ItemID
         }
         let kept = Set(incoming.map { Key(collection: $0.name.collection, id: $0.name.id) })
-        var removals: [StoredRecord] = []
         for collection in BackupService.collections {
-            for var record in try await records.records(in: collection)
-            where !kept.contains(Key(collection: collection, id: record.name.id)) {
+            for stored in try await records.records(in: collection)
+            where !kept.contains(Key(collection: collection, id: stored.name.id)) {
+                var record = stored
                 record.name.revision += 1
                 record.sealed = nil
                 record.author = keys.device
-                removals.append(record)
+                change.add(record, replacing: stored)
                 report.recordsRemoved += 1
             }
         }
-        return removals
     }
 
     private func reseal(
@@ -70,5 +88,12 @@ struct RecordMerge {
             throw ControlError(.notReadable, "The backup lacks the key of its intruder photos; nothing was changed.")
         }
         return resealed
+    }
+}
+
+extension StateChange {
+    fileprivate mutating func add(_ record: StoredRecord, replacing stored: StoredRecord?) {
+        records.append(record)
+        replaced[record.name] = stored.map { RecordStamp(of: $0) } ?? RecordStamp(revision: 0, tag: [])
     }
 }

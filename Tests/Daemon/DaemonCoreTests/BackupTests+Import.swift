@@ -1,0 +1,69 @@
+import ControlAPI
+import Foundation
+import SealedFormats
+import SealedStore
+import Sync
+import TestSupport
+import Testing
+
+@testable import DaemonCore
+
+// Imports beside other changes, and the content of records.
+extension BackupTests {
+    private func newComputer() async throws -> World {
+        try await World(hasVault: true, vault: World.newVault(), cost: { .minimum })
+    }
+
+    @Test(arguments: [ImportRequest.Mode.merge, .replace])
+    func anImportDoesNotOverwriteANoteThatIsChangedMeanwhile(_ mode: ImportRequest.Mode) async throws {
+        let world = try await filled()
+        let note = try #require(try await world.sealed.notes.list(search: nil, peer: alice).notes.first)
+        func change(to body: String) async throws {
+            _ = try await world.sealed.notes.change(note.id, NoteRequest(title: "note", body: body), peer: alice)
+        }
+        let earlier = try await export(world)
+        try await change(to: "2")
+        try await change(to: "3")
+        let backup = try await export(world)
+        try await `import`(earlier, into: world, .replace)
+        if mode == .merge { try await lower(note.id, in: world) }
+        await world.documents.hold(writesOf: VaultDocuments.ring)
+        async let refused = refusal { try await `import`(backup, into: world, mode) }
+        await eventually("the import writes") { await world.documents.waitingWrites == 1 }
+        try await change(to: "changed meanwhile")
+        await world.documents.release()
+        #expect(await refused == .busy)
+        #expect(try await world.sealed.notes.read(note.id, peer: alice).body == "changed meanwhile")
+    }
+
+    /// As if the note had been restored from a backup of its first revision.
+    private func lower(_ note: String, in world: World) async throws {
+        let id = try #require(ItemID(note))
+        let keys = try #require(await world.sealed.vault.openKeys())
+        let stored = try #require(try await world.database.record(.notes, id))
+        var change = StateChange(records: [try keys.seal(keys.open(stored), .notes, id, revision: 1)])
+        change.acceptsAnyRevision = true
+        try await world.database.write(change)
+    }
+
+    @Test func mergingANewerVersionKeepsTheOneThatWasChangedHere() async throws {
+        let old = try await filled()
+        let note = try #require(try await old.sealed.notes.list(search: nil, peer: alice).notes.first)
+        func change(_ world: World, to body: String) async throws {
+            _ = try await world.sealed.notes.change(note.id, NoteRequest(title: "note", body: body), peer: alice)
+        }
+        let first = try await export(old, passphrase: "a passphrase")
+        for body in ["2", "3", "4"] { try await change(old, to: body) }
+        let second = try await export(old, passphrase: "a passphrase")
+
+        let new = try await newComputer()
+        try await `import`(first, into: new, passphrase: "a passphrase")
+        try await change(new, to: "changed after the loss")
+        let report = try await `import`(second, into: new, passphrase: "a passphrase")
+        #expect(report.recordsInConflict == 1 && report.recordsAdded == 0)
+        #expect(try await new.sealed.notes.read(note.id, peer: alice).body == "4")
+        let copy = try await new.sealed.notes.list(search: "after the loss", peer: alice).notes
+        #expect(copy.count == 1 && copy.first?.id != note.id)
+        #expect(try await `import`(second, into: new, passphrase: "a passphrase").recordsInConflict == 0)
+    }
+}
