@@ -66,4 +66,16 @@ extension BackupTests {
         #expect(copy.count == 1 && copy.first?.id != note.id)
         #expect(try await `import`(second, into: new, passphrase: "a passphrase").recordsInConflict == 0)
     }
+
+    /// The hub's records of that vault are read again at once, and a revocation without a passcode replaces its keys.
+    @Test func theKeysOfAnImportedVaultCountAtOnce() async throws {
+        let old = try await filled()
+        let name = try #require(try await old.sealed.vault.status().vault)
+        let vault = try #require(ItemID(name))
+        let new = try await newComputer()
+        #expect(try await !new.passcodes.requireVaultDocument().isOwn(vault))
+        try await `import`(try await export(old, passphrase: "a passphrase"), into: new, passphrase: "a passphrase")
+        let document = try await new.passcodes.requireVaultDocument()
+        #expect(document.isOwn(vault) && document.isOwn(document.vault) && document.vault != vault)
+    }
 }

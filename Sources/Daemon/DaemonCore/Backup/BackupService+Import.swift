@@ -159,7 +159,7 @@ extension BackupService {
     ) async throws -> ImportReport {
         var merged = ring
         if let added = contents.ring { try merged.addMissing(of: added) }
-        let document = try await passcodes.requireVaultDocument()
+        var document = try await passcodes.requireVaultDocument()
         let keys = VaultKeys(vault: document.vault, ring: merged, device: device)
         var report = contents.report
         var change = try await RecordMerge(records: records, keys: keys, mode: request.mode)
@@ -168,7 +168,14 @@ extension BackupService {
         let stored = try await passcodes.storedRingWithPending(rootKey: rootKey)
         try merged.addMissing(of: stored.ring)
         change.unchanged = stored.unchanged
-        if contents.ring != nil { change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey) }
+        if contents.ring != nil {
+            change.documents[VaultDocuments.ring] = merged.sealed(under: rootKey)
+            // Records of the added vaults are read from the hub at once, and a revocation replaces their keys.
+            change.unchanged[VaultDocuments.vault] = try await records.document(VaultDocuments.vault)
+            document = try await passcodes.requireVaultDocument()
+            document.epochs = (document.epochs ?? [:]).merging(merged.vaultEpochs, uniquingKeysWith: max)
+            change.documents[VaultDocuments.vault] = try Self.json(document)
+        }
         // The records are sealed under the earlier keys.
         if stored.ring.vaultEpochs != ring.vaultEpochs { change.documents[HouseholdDocuments.reseal] = [1] }
         if request.mode == .replace, let privacy = contents.settings.privacy {
