@@ -112,6 +112,14 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
                 unlink(keptPath + "/" + name)
             }
             try synchronise(keptPath)
+    public func removePassing(_ id: ItemID) async throws {
+        try await perform { [self] in
+            guard unlink(path(passing: id)) == 0 || errno == ENOENT else {
+                throw Self.failure("remove sealed content")
+            }
+        }
+    }
+
         }
     }
 

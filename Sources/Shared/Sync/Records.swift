@@ -162,6 +162,8 @@ public protocol BlobStore: Sendable {
     func remove(_ id: ItemID) async throws
     /// Ids of the kept ones.
     func kept() async throws -> [ItemID]
+    /// Removes a passing blob, of which there may be a part only; never a kept one.
+    func removePassing(_ id: ItemID) async throws
     /// Removes every passing blob, and the kept ones except these.
     func sweep(keeping: Set<ItemID>) async throws
     /// Removes the passing blobs that were neither written nor read for this long.

@@ -10,6 +10,20 @@ import Testing
 
 // Imports beside other changes, and the content of records.
 extension BackupTests {
+    /// Content of 3 MiB that this many records name.
+    private func addContent(_ world: World, ofRecords count: Int) async throws -> ItemID {
+        let id = ItemID.random()
+        try await world.blobs.put(id, offset: 0, bytes: [UInt8](repeating: 1, count: 3 << 20))
+        try await world.blobs.keep(id)
+        let keys = try #require(await world.sealed.vault.openKeys())
+        for _ in 0..<count {
+            var record = try keys.seal(Data(), .photos, .random(), revision: 1)
+            record.blobs = [id]
+            try await world.database.write(StateChange(records: [record]))
+        }
+        return id
+    }
+
     private func newComputer() async throws -> World {
         try await World(hasVault: true, vault: World.newVault(), cost: { .minimum })
     }
@@ -77,5 +91,45 @@ extension BackupTests {
         try await `import`(try await export(old, passphrase: "a passphrase"), into: new, passphrase: "a passphrase")
         let document = try await new.passcodes.requireVaultDocument()
         #expect(document.isOwn(vault) && document.isOwn(document.vault) && document.vault != vault)
+    }
+
+    // MARK: Content
+
+    @Test func contentOfTwoRecordsIsInABackupOnce() async throws {
+        let old = try await filled()
+        let content = try await addContent(old, ofRecords: 2)
+        let backup = try await export(old, passphrase: "a passphrase")
+        #expect(backup.count < 5 << 20)
+        let new = try await newComputer()
+        try await `import`(backup, into: new, passphrase: "a passphrase")
+        #expect(try await new.blobs.kept().contains(content))
+        #expect(try await new.blobs.size(content) == 3 << 20)
+    }
+
+    @Test func aBackupWithOneContentTwiceIsImported() async throws {
+        let world = try await filled()
+        let (backup, content) = (ItemID.random(), ItemID.random())
+        let rootKey = SecretBytes.random(count: KeySlots.keyLength)
+        var slots = KeySlots(derivation: .scrypt(.minimum), usesMixedSecret: false)
+        slots.set(0, to: rootKey, behind: try slots.stretch(right, mixedSecret: nil))
+        var writer = try await BackupWriter(to: backup, in: world.blobs, slots: slots, rootKey: rootKey)
+        let manifest = BackupManifest(created: "2026-01-01T00:00:00Z", contents: "everything", records: 0, blobs: 2)
+        try await writer.add(.manifest, BackupService.json(manifest))
+        for _ in 1...2 { try await writer.add(.blob, content.bytes + [1, 2, 3]) }
+        try await writer.finish()
+        let bytes = try await world.blobs.read(backup, offset: 0, length: Int(writer.size))
+        try await `import`(bytes, into: world)
+        #expect(try await world.blobs.read(content, offset: 0, length: 10) == [1, 2, 3])
+    }
+
+    @Test func aTruncatedBackupLeavesNoPartOfContentThatARecordNames() async throws {
+        let world = try await filled()
+        let content = try await addContent(world, ofRecords: 1)
+        var backup = try await export(world)
+        // As on a computer that has not fetched it yet.
+        try await world.blobs.remove(content)
+        backup.removeLast(20)
+        #expect(await refusal { try await `import`(backup, into: world) } == .notReadable)
+        #expect(try await world.blobs.size(content) == nil)
     }
 }

@@ -29,8 +29,17 @@ extension BackupService {
         do {
             return try await apply(&contents, request, ring: ring, rootKey: rootKey, peer: peer, since: generation)
         } catch {
-            for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
+            await discard(contents)
             throw error
+        }
+    }
+
+    /// Removes the content of an import that changed nothing.
+    private func discard(_ contents: Contents) async {
+        for content in contents.blobs {
+            // A part would be mistaken for the content of a record that is here.
+            try? await blobs.removePassing(content)
+            try? await records.removeUnnamed(content, from: blobs)
         }
     }
 
@@ -60,11 +69,11 @@ extension BackupService {
             settings: BackupSettings(apps: [], categories: []))
         do {
             try await readEntries(&reader, into: &contents)
+            guard contents.records.count == manifest.records else { throw BackupReader.tooShort }
         } catch {
-            for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
+            await discard(contents)
             throw error
         }
-        guard contents.records.count == manifest.records else { throw BackupReader.tooShort }
         return contents
     }
 
@@ -97,20 +106,20 @@ extension BackupService {
         }
     }
 
-    /// Content that is there already stays as it is: the content of an id never changes.
+    /// Content that is there already, or twice in the backup, stays as it is: the content of an id never changes.
     private func stage(_ entry: BackupEntry, from reader: inout BackupReader, into contents: inout Contents)
         async throws
     {
         guard entry.length >= UInt64(ItemID.length), let id = ItemID(bytes: try await reader.read(ItemID.length)) else {
             throw BackupReader.tooShort
         }
-        let isKept = try await blobs.kept().contains(id)
+        let isPresent = try await blobs.kept().contains(id) || contents.blobs.contains(id)
+        if !isPresent { contents.blobs.append(id) }
         let size = entry.length - UInt64(ItemID.length)
         for offset in stride(from: 0, to: size, by: 1 << 20) {
             let piece = try await reader.read(Int(min(1 << 20, size - offset)))
-            if !isKept { try await blobs.put(id, offset: offset, bytes: [UInt8](piece)) }
+            if !isPresent { try await blobs.put(id, offset: offset, bytes: [UInt8](piece)) }
         }
-        if !isKept { contents.blobs.append(id) }
     }
 
     private func readEarlier(_ blob: ItemID, size: UInt64, passphrase: SecretBytes) async throws -> Contents {
@@ -185,7 +194,7 @@ extension BackupService {
         let removed = try await apps.importSettings(
             contents.settings, request.mode, user: peer.user, with: nil, report: &trial)
         if request.isTrial {
-            for content in contents.blobs { try? await records.removeUnnamed(content, from: blobs) }
+            await discard(contents)
             return trial
         }
         // First the passcodes of apps that are removed: one that stayed would open its app if it is added again.

@@ -51,7 +51,9 @@ public actor BackupService {
         if !request.settingsOnly {
             for collection in Self.collections { stored += try await records.records(in: collection) }
         }
-        let contents = stored.flatMap(\.blobs)
+        // Two records may name the same content.
+        var seen: Set<ItemID> = []
+        let contents = stored.flatMap(\.blobs).filter { seen.insert($0).inserted }
         let settings = await apps.backupSettings(privacy: vault.settings)
         let blob = ItemID.random()
         do {
