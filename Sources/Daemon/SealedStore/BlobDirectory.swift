@@ -11,6 +11,8 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
     private let keptPath: String
     private let passingPath: String
     private let queue = DispatchQueue(label: "blobs")
+    /// What has to stay free for records and logs, in bytes.
+    private static let reserve: UInt64 = 64 << 20
 
     /// Makes the directories, for this user alone.
     /// - Throws: `BlobError`.
@@ -19,6 +21,15 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
         passingPath = path + "/passing"
         for directory in [path, keptPath, passingPath] where mkdir(directory, 0o700) != 0 && errno != EEXIST {
             throw Self.failure("make the folder for sealed content")
+        }
+    }
+
+    public func checkRoom(for size: UInt64) async throws {
+        try await perform { [self] in
+            var disk = statvfs()
+            guard statvfs(passingPath, &disk) == 0 else { throw Self.failure("read the free space of the disk") }
+            let room = UInt64(geteuid() == 0 ? disk.f_bfree : disk.f_bavail) * UInt64(disk.f_frsize)
+            guard room > Self.reserve, size <= room - Self.reserve else { throw Self.full }
         }
     }
 
@@ -101,6 +112,14 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
         }
     }
 
+    public func removePassing(_ id: ItemID) async throws {
+        try await perform { [self] in
+            guard unlink(path(passing: id)) == 0 || errno == ENOENT else {
+                throw Self.failure("remove sealed content")
+            }
+        }
+    }
+
     public func kept() async throws -> [ItemID] {
         try await perform { [self] in try names(in: keptPath).compactMap { ItemID($0) } }
     }
@@ -112,14 +131,6 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
                 unlink(keptPath + "/" + name)
             }
             try synchronise(keptPath)
-    public func removePassing(_ id: ItemID) async throws {
-        try await perform { [self] in
-            guard unlink(path(passing: id)) == 0 || errno == ENOENT else {
-                throw Self.failure("remove sealed content")
-            }
-        }
-    }
-
         }
     }
 
@@ -162,6 +173,8 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
         }
     }
 
+    private static var full: BlobError { BlobError(.diskFull, "The disk is full; free some space and try again.") }
+
     private static var noSuchBlob: BlobError { BlobError(.noSuchBlob, "There is no such sealed content.") }
 
     private static func wrongOffset(_ size: Int) -> BlobError {
@@ -172,7 +185,7 @@ public final class BlobDirectory: BlobStore, @unchecked Sendable {
     private static func failure(_ what: String) -> BlobError {
         let code = errno
         return code == ENOSPC || code == EDQUOT
-            ? BlobError(.diskFull, "The disk is full; free some space and try again.")
+            ? full
             : BlobError(.failed, "AppLocker could not \(what) (\(String(cString: strerror(code)))).")
     }
 }

@@ -147,6 +147,8 @@ extension RecordStore {
 /// Sealed content beside the records. A kept blob belongs to a record; a passing one is temporary (an upload that is
 /// not finished, a backup that is being fetched).
 public protocol BlobStore: Sendable {
+    /// Throws `BlobError` with `diskFull` unless a blob of this size, in bytes, leaves the disk some room for records.
+    func checkRoom(for size: UInt64) async throws
     /// Appends to a passing blob. Offset 0 starts it again.
     /// - Throws: `BlobError`.
     func put(_ id: ItemID, offset: UInt64, bytes: [UInt8]) async throws
@@ -160,10 +162,10 @@ public protocol BlobStore: Sendable {
     func keep(_ id: ItemID) async throws
     /// Does nothing if there is no such blob.
     func remove(_ id: ItemID) async throws
-    /// Ids of the kept ones.
-    func kept() async throws -> [ItemID]
     /// Removes a passing blob, of which there may be a part only; never a kept one.
     func removePassing(_ id: ItemID) async throws
+    /// Ids of the kept ones.
+    func kept() async throws -> [ItemID]
     /// Removes every passing blob, and the kept ones except these.
     func sweep(keeping: Set<ItemID>) async throws
     /// Removes the passing blobs that were neither written nor read for this long.

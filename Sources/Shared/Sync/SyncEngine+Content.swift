@@ -82,6 +82,8 @@ extension SyncEngine {
         guard state.isComplete else {
             throw IncompleteContent()
         }
+        // The hub chooses this number, and only the whole content can be opened.
+        try await blobs.checkRoom(for: state.size)
         var offset: UInt64 = 0
         while offset < state.size {
             let length = Int(min(1 << 20, state.size - offset))

@@ -30,6 +30,14 @@ import Testing
         }
     }
 
+    @Test func aBlobThatWouldFillTheDiskIsRefusedBeforeItIsFetched() async throws {
+        let content = try FileManager.default.attributesOfFileSystem(forPath: path)
+        let size = try #require(content[.systemSize] as? UInt64)
+        try await blobs.checkRoom(for: 1 << 20)
+        #expect(await code { try await blobs.checkRoom(for: size) } == .diskFull)
+        #expect(await code { try await blobs.checkRoom(for: .max) } == .diskFull)
+    }
+
     @Test func piecesAreAppendedAtTheEndOfTheLast() async throws {
         let id = ItemID.random()
         #expect(await code { try await blobs.put(id, offset: 3, bytes: [1]) } == .wrongOffset)
