@@ -228,6 +228,32 @@ struct NoteCommandTests {
         try await applocker.end()
     }
 
+    @Test("A text that can't be saved, read or written is reported, and nothing is lost")
+    func failedSaving() async throws {
+        let applocker = try await CommandLineFixture()
+        try await applocker.addNote("Plan", "as it was")
+        let editor = #"sh -c '{ printf "Long\n\n"; head -c 1100000 /dev/zero | tr "\0" a; } > "$1"' sh"#
+        let refused = try await applocker.run(["note", "edit", "Plan"], input: "", environment: ["EDITOR": editor])
+        #expect(refused.status != 0)
+        let path = try #require(
+            refused.errors.firstMatch(of: /Your text is in (\/dev\/shm\/\S+\/note\.txt), in memory/)?.1)
+        let kept = try Data(contentsOf: URL(fileURLWithPath: String(path)))
+        #expect(kept.count == 1_100_006 && kept.starts(with: Data("Long\n\naaa".utf8)))
+        try FileManager.default.removeItem(atPath: (String(path) as NSString).deletingLastPathComponent)
+
+        let program = try BuiltProducts.path("applocker")
+        for (command, reason) in [
+            ("note edit Plan - < /", "Standard input can't be read"),
+            ("note show Plan > /dev/full", "The output could not be written"),
+        ] {
+            let outcome = try await ChildProcess.run(
+                "/bin/sh", ["-c", "'\(program)' \(command)"], environment: applocker.environment)
+            #expect(outcome.exit == .code(1) && outcome.errorOutput.contains(reason), "\(outcome.errorOutput)")
+        }
+        #expect(try await applocker.run("note", "show", "Plan").output == "as it was\n")
+        try await applocker.end()
+    }
+
     /// The vault locked itself while the editor was open, and then the passcode is mistyped: the text is kept.
     private func mistypedPasscode(_ applocker: CommandLineFixture) async throws {
         let terminal = try TestTerminal()

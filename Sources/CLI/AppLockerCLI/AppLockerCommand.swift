@@ -74,6 +74,12 @@ extension AppLockerCommand {
             } else {
                 try command.run()
             }
+            let failure = Output.failureCode
+            guard failure == 0 else {
+                throw CommandLineError(
+                    .refused, code: "not_written",
+                    "The output could not be written (\(String(cString: strerror(failure)))). Nothing was undone.")
+            }
             return .done
         } catch {
             return report(error, asJSON: arguments.contains("--json"))

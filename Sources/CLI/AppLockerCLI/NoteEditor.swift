@@ -8,16 +8,48 @@ import Synchronization
 /// Runs the owner's editor on a note. The text is in a file of a memory file system, in a folder for this user alone,
 /// and removed afterwards; it could reach a disk only by swap.
 enum NoteEditor {
-    /// The first line is the title; the text begins after an empty line.
-    static func edit(title: String, body: String) async throws -> (title: String, body: String) {
+    /// The first line is the title; the text begins after an empty line. If `save` fails, the text is written to such a
+    /// file again, whose name is printed.
+    static func edit<Saved>(
+        title: String, body: String, save: (_ title: String, _ body: String) async throws -> Saved
+    ) async throws -> Saved {
         let command = editor(ProcessInfo.processInfo.environment)
-        let text = try await runBlocking {
+        let bytes = try await runBlocking {
             let folder = try folder()
             defer { remove(folder) }
             let path = folder + "/note.txt"
-            try write("\(title)\n\n\(body)\n", to: path)
+            try write(Data("\(title)\n\n\(body)\n".utf8), to: path)
             try run(command, on: path, folder: folder)
-            return try String(contentsOfFile: path, encoding: .utf8)
+            return try Data(contentsOf: URL(fileURLWithPath: path))
+        }
+        do {
+            let (title, body) = try parsed(bytes)
+            return try await save(title, body)
+        } catch let error as CommandLineError where error.code == PasscodeSource.noPasscode {
+            // Pressing Enter alone discards the text.
+            throw error
+        } catch {
+            if !bytes.isEmpty { try await runBlocking { try keep(bytes) } }
+            throw error
+        }
+    }
+
+    private static func keep(_ bytes: Data) throws {
+        let folder = try folder()
+        do {
+            try write(bytes, to: folder + "/note.txt")
+        } catch {
+            remove(folder)
+            throw error
+        }
+        Output.errors.line(
+            "Your text is in \(folder)/note.txt, in memory, until you remove it or this computer restarts.")
+    }
+
+    private static func parsed(_ bytes: Data) throws -> (title: String, body: String) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandLineError(
+                .refused, code: "not_text", "The editor did not write UTF-8 text; nothing was saved.")
         }
         let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
         let newTitle = lines.first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
@@ -60,14 +92,13 @@ enum NoteEditor {
         )
     }
 
-    private static func write(_ text: String, to path: String) throws {
+    private static func write(_ bytes: Data, to path: String) throws {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else {
+        defer { if file >= 0 { close(file) } }
+        guard file >= 0, Output.writeAll(bytes, to: file) else {
             throw CommandLineError(
                 .refused, code: "failed", "\(path) can't be written (\(String(cString: strerror(errno)))).")
         }
-        defer { close(file) }
-        Output(descriptor: file).write(text)
     }
 
     private static func run(_ command: String, on path: String, folder: String) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A stream for text: standard output or standard error.
 struct Output: Sendable {
@@ -20,7 +21,17 @@ struct Output: Sendable {
 
     func lines(_ lines: [String]) { if !lines.isEmpty { line(lines.joined(separator: "\n")) } }
 
-    func write(_ text: String) { _ = Self.writeAll(Array(text.utf8), to: descriptor) }
+    func write(_ text: String) {
+        guard !Self.writeAll(Array(text.utf8), to: descriptor), descriptor == STDOUT_FILENO, errno != EPIPE else {
+            return
+        }
+        Self.failure.store(errno, ordering: .relaxed)
+    }
+
+    /// The errno of the last write to standard output that failed, 0 if none has. A full disk is an error: a script
+    /// that keeps the output would otherwise remove the only copy of what it read.
+    static var failureCode: Int32 { failure.load(ordering: .relaxed) }
+    private static let failure = Atomic<Int32>(0)
 
     /// Blocks.
     /// - Returns: false after a failure; errno has the reason.

@@ -49,10 +49,10 @@ struct NoteCommand: AsyncParsableCommand {
             } else {
                 // A wrong passcode is reported before the text is written.
                 try await vault.openIfLocked()
-                let (title, body) = try await NoteEditor.edit(title: title, body: "")
-                let request = NoteRequest(title: title, body: body)
-                saved = try await OpenVault(client: client, passcodes: .terminal).save {
-                    try await client.call(\.addNote, body: request)
+                saved = try await NoteEditor.edit(title: title, body: "") { title, body in
+                    try await OpenVault(client: client, passcodes: .terminal).save {
+                        try await client.call(\.addNote, body: NoteRequest(title: title, body: body))
+                    }
                 }
             }
             try saved.print("Added", output)
@@ -152,12 +152,16 @@ struct NoteCommand: AsyncParsableCommand {
 
         func run() async throws {
             let current = try await vault.use { try await client.call(\.readNote, parameter: note) }
-            var (title, body) = (title ?? current.note.title, current.body)
-            if source == "-" {
-                body = try await StandardInput.text(limit: 1 << 20)
-            } else if self.title == nil {
-                (title, body) = try await NoteEditor.edit(title: title, body: body)
+            if source != "-", title == nil {
+                return try await NoteEditor.edit(title: current.note.title, body: current.body) { title, body in
+                    try await save(title, body, as: current)
+                }
             }
+            let body = source == "-" ? try await StandardInput.text(limit: 1 << 20) : current.body
+            try await save(title ?? current.note.title, body, as: current)
+        }
+
+        private func save(_ title: String, _ body: String, as current: NoteContent) async throws {
             guard title != current.note.title || body != current.body else {
                 if output.json { return try Output.standard.json(NoteSaved(note: current.note)) }
                 return Output.standard.line("Nothing was changed.")
@@ -222,12 +226,17 @@ extension String {
 enum StandardInput {
     /// - Throws: `CommandLineError` for more than the limit, in bytes, and for text that isn't UTF-8.
     static func text(limit: Int) async throws -> String {
-        let bytes: [UInt8] = await runBlocking {
+        let bytes: [UInt8] = try await runBlocking {
             var bytes: [UInt8] = []
             var piece = [UInt8](repeating: 0, count: 65_536)
             while bytes.count <= limit {
                 let count = read(STDIN_FILENO, &piece, piece.count)
                 if count < 0, errno == EINTR { continue }
+                guard count >= 0 else {
+                    throw CommandLineError(
+                        .refused, code: "failed",
+                        "Standard input can't be read (\(String(cString: strerror(errno)))); nothing was changed.")
+                }
                 guard count > 0 else { break }
                 bytes += piece.prefix(count)
             }

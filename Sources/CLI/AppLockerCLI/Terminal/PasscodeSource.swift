@@ -29,12 +29,15 @@ enum PasscodeSource: Sendable {
             .refused, code: "passcodes_differ", "The two passcodes differed three times; nothing was changed.")
     }
 
+    /// The code of the error after Enter alone.
+    static let noPasscode = "no_passcode"
+
     private static func ask(_ question: String) async throws -> Passcode {
         let passcode = try await runBlocking {
             try Terminal.withControlling { terminal in try terminal.readSecret(question: question + ": ") }
         }
         guard let passcode, !passcode.isEmpty else {
-            throw CommandLineError(.refused, code: "no_passcode", "No passcode was entered; nothing was changed.")
+            throw CommandLineError(.refused, code: noPasscode, "No passcode was entered; nothing was changed.")
         }
         return passcode
     }
