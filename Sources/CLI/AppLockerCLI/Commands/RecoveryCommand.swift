@@ -36,23 +36,34 @@ struct RecoveryCommand: AsyncParsableCommand {
                 if let target {
                     let html = RecoverySheet.html(
                         code: reply.code, picture: code.svg, computer: ProcessInfo.processInfo.hostName)
-                    try await runBlocking {
-                        try target.write(Array(html.utf8))
-                        try target.finish()
+                    do {
+                        try await runBlocking {
+                            try target.write(Array(html.utf8))
+                            try target.finish()
+                        }
+                    } catch {
+                        // The earlier sheet has already stopped working.
+                        try show(reply, code)
+                        throw error
+                    }
+                    if !output.json, let page {
+                        return Output.standard.line(
+                            "Wrote \(page.terminalSafe). Print it, remove the file, then try it: applocker recovery test"
+                        )
                     }
                 }
-                if output.json { return try Output.standard.json(reply) }
-                if let page {
-                    return Output.standard.line(
-                        "Wrote \(page.terminalSafe). Print it, remove the file, then try it: applocker recovery test")
-                }
-                if isatty(STDOUT_FILENO) == 1 { Output.standard.lines(code.terminalLines) }
-                Output.standard.line("Recovery code: \(Paint(.standard).strong(reply.code))")
-                Output.standard.line("Write it down, then try it: applocker recovery test")
+                try show(reply, code)
             } catch {
                 target?.discard()
                 throw error
             }
+        }
+
+        private func show(_ reply: RecoveryReply, _ code: QRCode) throws {
+            if output.json { return try Output.standard.json(reply) }
+            if isatty(STDOUT_FILENO) == 1 { Output.standard.lines(code.terminalLines) }
+            Output.standard.line("Recovery code: \(Paint(.standard).strong(reply.code))")
+            Output.standard.line("Write it down, then try it: applocker recovery test")
         }
     }
 
