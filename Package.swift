@@ -167,8 +167,8 @@ targets += module(
 targets += module(
     "MomentTransfer", in: .system,
     [
-        "BlockingThread", "ControlAPI", "FileLocking", "LocalControl", "Pictures", "SealedFormats", "VaultTransfer",
-        crypto,
+        "BlockingThread", "CLinux", "ControlAPI", "FileLocking", "LocalControl", "Pictures", "SealedFormats",
+        "VaultTransfer", crypto,
     ])
 
 // MARK: Gate: holds launches in the kernel

@@ -112,8 +112,16 @@ struct MomentsCommandTests {
         let days = try await moments(fixture).map { ($0["photos"] as? [[String: Any]])?.map { $0["width"] as? Int } }
         #expect(days == [[1_200], [4_000, 1_200]])
 
+        // One in the trash may soon be erased: its file stays.
+        let newest = try #require(try await moments(fixture).first?["id"] as? String)
+        #expect(try await fixture.run("moments", "remove", newest).status == 0)
+        let some = try await fixture.run("moments", "import", folder, "--json", "--remove-originals", "--yes")
+        #expect(try some.json()["photos"] as? Int == 0 && some.json()["removed"] as? Int == 3)
+        #expect((try some.json()["left"] as? [[String: String]])?.map { $0["code"] }.contains("in_trash") == true)
+        #expect(access(folder + "/deep/c.jpg", F_OK) == 0)
+        #expect(try await fixture.run("moments", "restore", newest).status == 0)
         let again = try await fixture.run("moments", "import", folder, "--json", "--remove-originals", "--yes")
-        #expect(try again.json()["photos"] as? Int == 0 && again.json()["removed"] as? Int == 4)
+        #expect(try again.json()["photos"] as? Int == 0 && again.json()["removed"] as? Int == 1)
         #expect(
             try FileManager.default.subpathsOfDirectory(atPath: folder).sorted() == ["broken.jpg", "deep", "notes.txt"])
 

@@ -213,10 +213,13 @@ public struct KnownPhotos: Codable, Equatable, Sendable {
     public struct Place: Codable, Equatable, Sendable {
         public var moment: String
         public var photo: String
+        /// Whether every moment with this photo is in the trash.
+        public var isInTrash: Bool
 
-        public init(moment: String, photo: String) {
+        public init(moment: String, photo: String, isInTrash: Bool) {
             self.moment = moment
             self.photo = photo
+            self.isInTrash = isInTrash
         }
     }
 

@@ -1,3 +1,4 @@
+import CLinux
 public import FileLocking
 import Foundation
 
@@ -36,7 +37,13 @@ public final class NewFile: @unchecked Sendable {
 
     /// Blocks. The file is durable under its name when it returns; it replaces no other file.
     public func finish() throws {
-        guard fsync(descriptor) == 0, link(temporary, path) == 0 else { throw Self.failure(path) }
+        guard fsync(descriptor) == 0 else { throw Self.failure(path) }
+        // The file systems of memory sticks have no links, and others lack this rename; neither replaces a file.
+        let result = clinux_rename_keeping(AT_FDCWD, temporary, AT_FDCWD, path)
+        guard result == 0 || ((result == EINVAL || result == ENOSYS) && link(temporary, path) == 0) else {
+            if result != EINVAL, result != ENOSYS { errno = result }
+            throw Self.failure(path)
+        }
         discard()
         let folder = open(
             (path as NSString).deletingLastPathComponent.isEmpty ? "." : (path as NSString).deletingLastPathComponent,

@@ -273,35 +273,57 @@ public struct PhotoImport: Sendable {
             let reply = try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: part.map(\.digest)))
             for (one, place) in zip(part, reply.places) where !failed.contains(one.path) {
                 try Task.checkCancellation()
-                if let place, try await isKept(one, place) {
-                    try await runBlocking {
-                        guard unlink(one.path) == 0 else {
-                            throw TransferError(
-                                .failed, code: "failed",
-                                "\(one.path) can't be removed (\(String(cString: strerror(errno)))).")
-                        }
-                    }
+                if place?.isInTrash == true {
+                    report.skipped.append(
+                        .init(
+                            path: one.path, code: "in_trash",
+                            sentence: "The stored photo is in the trash; the file was kept."))
+                } else if let place, try await removeIfKept(one, place) {
                     report.removed += 1
                 } else {
                     report.skipped.append(
                         .init(
                             path: one.path, code: "not_verified",
-                            sentence: "The stored photo differs from this file; the file was kept.")
-                    )
+                            sentence: "The stored photo differs from this file; the file was kept."))
                 }
                 progress.finish(one.size)
             }
         }
     }
 
-    private func isKept(_ one: Found, _ place: KnownPhotos.Place) async throws -> Bool {
+    /// - Returns: false if the stored photo differs from the file, or the file was changed meanwhile.
+    private func removeIfKept(_ one: Found, _ place: KnownPhotos.Place) async throws -> Bool {
         let photo = try await client.call(\.readPhoto, parameter: place.photo)
         let kept = try await PhotoDownload(client: client, photo: photo).original()
         return try await runBlocking { [maker] in
+            // Comparing takes seconds, in which another program may write the file.
+            let before = FileVersion(one.path)
             let chosen = try ChosenPhoto(one.path)
-            guard chosen.digest == one.digest else { return false }
-            if kept == chosen.bytes { return true }
-            return (try? maker.original(of: chosen.bytes))?.bytes == kept
+            guard chosen.digest == one.digest,
+                kept == chosen.bytes || (try? maker.original(of: chosen.bytes))?.bytes == kept,
+                before != nil, FileVersion(one.path) == before
+            else { return false }
+            guard unlink(one.path) == 0 else {
+                throw TransferError(
+                    .failed, code: "failed", "\(one.path) can't be removed (\(String(cString: strerror(errno)))).")
+            }
+            return true
         }
+    }
+}
+
+/// Which file a path names, and when it was last changed.
+private struct FileVersion: Equatable {
+    private let numbers: [Int64]
+
+    /// Nil if it can't be read.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        numbers = [
+            Int64(bitPattern: UInt64(status.st_dev)), Int64(bitPattern: UInt64(status.st_ino)), Int64(status.st_size),
+            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec),
+            Int64(status.st_ctim.tv_nsec),
+        ]
     }
 }

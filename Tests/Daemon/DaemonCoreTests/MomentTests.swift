@@ -137,7 +137,7 @@ private let right = SecretBytes(utf8: "right")
         let added = try await world.sealed.moments.add(moment("a", [one]), peer: alice)
         let request = KnownPhotosRequest(digests: [Data(repeating: 7, count: 32), Data(repeating: 8, count: 32)])
         let known = try await world.sealed.moments.known(request, peer: alice)
-        #expect(known.places == [.init(moment: added.id, photo: one.id), nil])
+        #expect(known.places == [.init(moment: added.id, photo: one.id, isInTrash: false), nil])
         #expect(
             await refusal {
                 _ = try await world.sealed.moments.known(KnownPhotosRequest(digests: [Data([1])]), peer: alice)

@@ -106,9 +106,10 @@ public actor MomentService {
         let keys = try await vault.keys(for: peer)
         var places: [String: KnownPhotos.Place] = [:]
         for moment in try await all(keys).moments where moment.record.name.vault == keys.vault {
-            for photo in moment.body.photos {
+            let isInTrash = moment.body.removed != nil
+            for photo in moment.body.photos where places[photo.hash]?.isInTrash != false {
                 places[photo.hash] = KnownPhotos.Place(
-                    moment: moment.record.name.id.description, photo: photo.id.description)
+                    moment: moment.record.name.id.description, photo: photo.id.description, isInTrash: isInTrash)
             }
         }
         let epochs = Set(places.keys.compactMap { PhotoHash.epoch(of: $0) })
