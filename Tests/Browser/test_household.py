@@ -69,6 +69,7 @@ def test_invalid_hub_responses_are_reported(phone):
     phone.picture("sync-misbehaviour")
 
 
+@pytest.mark.computer_is_off
 def test_leaving_with_unsent_changes_shows_a_warning(phone):
     page = page_of(phone, "remove", "Revoke this device")
     # Shows a warning about unsent changes until the hub has them.
@@ -120,6 +121,7 @@ def turn_on_notifications(phone):
 
 
 @pytest.mark.service_worker
+@pytest.mark.computer_is_off
 def test_notifications_are_turned_on_chosen_and_turned_off(phone):
     page = turn_on_notifications(phone)
     has_push = "return (await companion.household.devices()).find((device) => device.isThis).atHub.hasPush;"
@@ -127,7 +129,7 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
     phone.check()
     phone.picture("notifications-on")
     page.get_by_role("switch", name="A wrong passcode").click()
-    eventually(lambda: phone.inside("return companion.device.store.fact('noticeKinds', {});").get("failed") is False)
+    eventually(lambda: phone.stored("noticeKinds", {}).get("failed") is False)
     page_of(phone, "notifications", "Notifications")
     page.get_by_role("heading", name="Kinds").wait_for()
     assert not page.get_by_role("switch", name="A wrong passcode").is_checked()
@@ -138,6 +140,7 @@ def test_notifications_are_turned_on_chosen_and_turned_off(phone):
 
 
 @pytest.mark.service_worker
+@pytest.mark.computer_is_off
 def test_removing_the_device_ends_its_notifications(phone):
     page = turn_on_notifications(phone)
     page.evaluate("async () => (await navigator.serviceWorker.ready).showNotification('MARKER')")
@@ -168,6 +171,7 @@ def test_the_version_has_the_hash_of_its_files(phone):
 
 
 @pytest.mark.service_worker
+@pytest.mark.computer_is_off
 def test_a_pending_update_is_offered(phone, computer):
     page = page_of(phone, "about", "Version and update")
     page.get_by_text("Works offline").wait_for()

@@ -87,7 +87,7 @@ def test_a_visible_companion_that_nobody_touches_locks_after_the_chosen_time(pho
     assert group.get_by_label("5 minutes", exact=True).is_checked()
     phone.check()
     group.get_by_label("1 minute", exact=True).check()
-    eventually_equals(lambda: phone.inside("return companion.device.store.fact('lockWhenIdleSeconds', 0);"), 60)
+    eventually_equals(lambda: phone.stored("lockWhenIdleSeconds", 0), 60)
     phone.go("home", "Home")
     # The clock also runs by itself.
     for x in (100, 200):
@@ -103,11 +103,11 @@ def test_the_auto_lock_time_is_stored_and_applied(phone):
     page = page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 1 minute").is_checked()
     page.get_by_label("After 5 minutes").check()
-    eventually_equals(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 0);"), 300)
+    eventually_equals(lambda: phone.stored("lockAfterSeconds", 0), 300)
     page_of(phone, "autolock", "Auto-lock")
     assert page.get_by_label("After 5 minutes").is_checked()
     page.get_by_label("Immediately").check()
-    eventually_equals(lambda: phone.inside("return companion.device.store.fact('lockAfterSeconds', 60);"), 0)
+    eventually_equals(lambda: phone.stored("lockAfterSeconds", 60), 0)
     # The settings page's own timer ends with it: the app's timer locks, which received the change.
     phone.go("home", "Home")
     page.evaluate(TURN_AWAY)
@@ -213,7 +213,10 @@ def installed_computer(programs):
     with tempfile.TemporaryDirectory(prefix="applocker-browser-") as folder:
         computer = Computer(programs, pathlib.Path(folder) / "installed", costs_little=False)
         try:
-            yield computer.set_up()
+            computer.folder.mkdir()
+            computer.start_applocker()
+            computer.expect("setup", passcode=True)
+            yield computer
         finally:
             computer.end()
 
@@ -261,7 +264,7 @@ def test_a_passkey_unlocks_without_the_hub(phone_at_a_name, computer):
     phone.online_again()
     page_of(phone, *UNLOCK)
     page.get_by_role("button", name="Face ID first").click()
-    eventually(lambda: phone.inside("return companion.device.store.fact('passkeyComesFirst', false);"), "kept")
+    eventually(lambda: phone.stored("passkeyComesFirst", False), "kept")
     page.reload()
     # After a start the passkey is requested without a click.
     page.locator(".tabs").wait_for()

@@ -22,12 +22,6 @@ FORM = """<!doctype html><html lang="en"><title>Another site</title>
 MOMENTS = """
     const { moments } = await companion.moments.list();
     return moments.map(({ title, words, photos }) => [title, words, photos.length]);"""
-# What the app looks like to its service worker.
-WORKERS_IDENTITY = """async () => {
-    const { CompanionStore } = await import("/store/store.js");
-    const store = await CompanionStore.open();
-    try { return await store.fact("guise", ""); } finally { store.close(); }
-}"""
 # Everything that this browser stores of AppLocker, and whether one of the words is in it.
 STORED = """async () => {
     const { everythingIn } = await import("/tests/fake-moments.js");
@@ -190,7 +184,7 @@ def test_a_decoy_session_shows_the_same_question(phone):
 def test_a_calculator_receives_nothing(phone):
     disguised(phone)
     lock(phone)
-    eventually_equals(lambda: phone.page.evaluate(WORKERS_IDENTITY), "calculator", "the worker has the disguise")
+    eventually_equals(lambda: phone.stored("guise"), "calculator", "the worker has the disguise")
     page = post(phone, title="MARKER-title")
     eventually_equals(lambda: page.url, f"{phone.address}/")
     harmless(page)

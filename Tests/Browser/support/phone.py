@@ -164,6 +164,17 @@ class Phone:
             [pin, arg],
         )
 
+    def stored(self, fact, otherwise=None):
+        """A fact that this browser stores, which can be read while AppLocker is locked."""
+        return self.page.evaluate(
+            """async ([fact, otherwise]) => {
+            const { CompanionStore } = await import("/store/store.js");
+            const store = await CompanionStore.open();
+            try { return await store.fact(fact, otherwise); } finally { store.close(); }
+        }""",
+            [fact, otherwise],
+        )
+
     def lock(self):
         """Locks the app as another tab of this browser would."""
         self.page.evaluate("() => new BroadcastChannel('applocker').postMessage({ kind: 'lock' })")
@@ -219,7 +230,11 @@ class Phone:
                 for node in one["nodes"]
             ]
             assert not violations, f"axe, {theme}: " + "\n".join(violations)
-        widths = page.evaluate("() => [innerWidth, document.scrollingElement.scrollWidth]")
+        self.check_width(page)
+
+    def check_width(self, page=None):
+        """Nothing is wider than the screen."""
+        widths = (page or self.page).evaluate("() => [innerWidth, document.scrollingElement.scrollWidth]")
         assert widths[0] == self.size[0] and widths[1] <= widths[0], f"wider than the screen: {widths}"
 
     def quiet(self):
