@@ -4,6 +4,7 @@ import pytest
 
 from note_steps import AUTOSAVE
 from overview_steps import make
+from pending_work import COUNT_WORK
 from waiting import eventually
 
 pytestmark = pytest.mark.computer_is_off
@@ -50,8 +51,11 @@ def test_nothing_is_reachable_after_locking(phone):
     session.send("HeapProfiler.enable")
     assert heap_holds(session, MARKER), "the search finds present text"
     phone.go("settings", "Settings")
+    page.evaluate(COUNT_WORK)
     page.get_by_role("button", name="Lock now").click()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
+    # A snapshot takes seconds.
+    page.evaluate("() => settled()")
     other = phone.context.new_cdp_session(page)
     other.send("HeapProfiler.enable")
     # Operations that were running when the app locked end by themselves.
