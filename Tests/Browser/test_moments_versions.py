@@ -7,8 +7,6 @@ from moment_steps import PAINTER, inside_second, kept, named, open_second, opene
 from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
 
-pytestmark = pytest.mark.computer_is_off
-
 HARBOUR = ["The harbour", "We saw the boats.\nIt rained.", 0.05, "calm", "Honfleur", [[900, 600]], False]
 
 EDITED = (
@@ -36,9 +34,17 @@ THEIRS = ("The old harbour", "We saw the boats.\nIt rained and we laughed.", "ca
 
 
 @pytest.fixture
-def desk(new_context, computer):
+def cached_phone(new_whole_context, neighbours, hub):
+    """Its service worker has the app's files while it is offline."""
+    phone = Phone(new_whole_context, hub, has_service_worker=True).begin(neighbours.anna)
+    yield phone
+    phone.quiet()
+
+
+@pytest.fixture
+def desk(new_context, neighbours, hub):
     """Another device of the household."""
-    desk = Phone(new_context, computer, DESKTOP, name="Desk").pair()
+    desk = Phone(new_context, hub, DESKTOP).begin(neighbours.cleo)
     opened(desk)
     yield desk
     desk.quiet()
@@ -90,8 +96,8 @@ def decided(phone, desk):
     )
 
 
-@pytest.mark.service_worker
-def test_two_versions_are_shown_and_merged_manually(phone, desk):
+def test_two_versions_are_shown_and_merged_manually(cached_phone, desk):
+    phone = cached_phone
     page = opened(phone)
     moment = two_versions(phone, desk)
     phone.check()
@@ -124,8 +130,8 @@ def test_two_versions_are_shown_and_merged_manually(phone, desk):
     assert [one["id"] for one in phone.inside(ALL)["here"]] == [moment]
 
 
-@pytest.mark.service_worker
-def test_one_of_two_versions_or_both_are_kept(phone, desk):
+def test_one_of_two_versions_or_both_are_kept(cached_phone, desk):
+    phone = cached_phone
     page = opened(phone)
     for choice in ("first", "other", "both"):
         moment = two_versions(phone, desk)
@@ -147,6 +153,7 @@ def test_one_of_two_versions_or_both_are_kept(phone, desk):
         page.get_by_text("Begin your story here").wait_for()
 
 
+@pytest.mark.computer_is_off
 def test_changes_in_another_tab_are_shown(phone):
     [moment] = kept(phone, [["A shared day", "", 0.05, "", "", [[900, 600]], False]], seed=3)
     page = opened(phone)
