@@ -6,6 +6,7 @@ import pytest
 
 from camera import CAMERA
 from computer import PASSCODE
+from moment_devices import Device
 from settings_steps import page_of
 from waiting import eventually_equals
 
@@ -114,7 +115,7 @@ def test_a_backup_is_sealed_and_opens_on_phone_and_computer(phone, computer):
     computer.expect("backup", "import", str(path), "--dry-run", "--passphrase", passcode=f"{PASSCODE}\n{PASSPHRASE}")
 
 
-def test_erased_moments_are_restored_from_a_backup(phone, computer):
+def test_erased_moments_are_restored_from_a_backup(phone, computer, new_context):
     path = copied(phone, computer, is_large=True)
     before = phone.inside(SHOWN)
     assert [one[0] for one in before] == ["MARKER-LAKE", "Only words"]
@@ -134,10 +135,10 @@ def test_erased_moments_are_restored_from_a_backup(phone, computer):
     chosen(phone, path)
     page.get_by_text("It contains no new moments. 2 moments are here already.").wait_for()
     # Also on another device of the household.
-    other = phone.another(name="Other").pair()
-    eventually_equals(lambda: other.inside("return (await companion.moments.list()).moments.length;"), 2)
     eventually_equals(lambda: phone.inside("return (await companion.device.store.waiting()).length;"), 0)
-    assert other.inside(SHOWN) == before
+    other = Device(new_context, computer)
+    other.until("async () => (await window.m.companion.moments.list()).moments.length === 2", "the moments arrive")
+    assert other.page.evaluate(f"async () => {{ const {{ companion }} = window.m; {SHOWN} }}") == before
 
 
 def test_special_dates_are_erased_by_a_reset_and_restored_from_a_backup(phone, computer):
