@@ -129,7 +129,7 @@ class Person:
         self.browser = browser
 
     def until(self, script, *arguments):
-        eventually(lambda: self.browser.execute_script(script, *arguments), f"{arguments}: {self.shown()}")
+        eventually(lambda: self.browser.execute_script(script, *arguments), lambda: f"{arguments}: {self.shown()}")
 
     def shown(self):
         text = self.browser.execute_script("return document.body?.innerText ?? '';")
