@@ -9,9 +9,19 @@ import clock
 from disguise_steps import disguised, escapes, harmless, hold, open_with, press, wait_until_handled
 from phone import PIN, Phone
 from settings_steps import page_of
-from waiting import eventually
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
+
+# What the service worker reads before it shows a notification.
+WORKER_IDENTITY = """async () => {
+    const [{ CompanionStore }, { factNames, identityOf }] =
+        await Promise.all([import("/store/store.js"), import("/workers/notification-text.js")]);
+    const store = await CompanionStore.open();
+    const identity = identityOf(await store.fact(factNames.identity, "applocker"));
+    store.close();
+    return identity;
+}"""
 
 
 @pytest.fixture
@@ -167,12 +177,14 @@ def test_escape_three_times_locks_every_tab(phone):
     for one in (page, other):
         one.reload()
         harmless(one)
+    eventually_equals(lambda: page.evaluate(WORKER_IDENTITY), "calculator", "notifications show it too")
     # The previous screen is not behind the calculator.
     page.go_back()
     page.wait_for_url(f"{phone.address}/#/notes")
     harmless(page)
     leave_calculator(phone)
     other.get_by_role("heading", name="AppLocker is locked").wait_for()
+    eventually_equals(lambda: page.evaluate(WORKER_IDENTITY), "applocker", "notifications show it again")
 
 
 def test_the_panic_gesture_hides_the_page_immediately(phone):

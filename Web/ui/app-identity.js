@@ -82,8 +82,8 @@ export function checkPINForIdentity(pin, chosen = chosenIdentity()) {
 export async function storeIdentity({ state, settings }) {
     try {
         const isPaired = state === "locked" || state === "unlocked";
-        if (isPaired && (await settings.get(identityFact, "applocker")) !== chosenIdentity()) {
-            await settings.set(identityFact, chosenIdentity());
+        if (isPaired && (await settings.get(identityFact, "applocker")) !== appIdentity()) {
+            await settings.set(identityFact, appIdentity());
         }
     } catch (error) {
         console.warn(error);
