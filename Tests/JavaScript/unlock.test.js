@@ -5,6 +5,7 @@ import { openStored } from "/household/keys.js";
 import { askPasskey, createPasskey, isAvailable } from "/household/passkey.js";
 import { base64, randomID, unbase64, unhex, utf8 } from "/crypto/bytes.js";
 import { KeySlots } from "/crypto/slots.js";
+import { StoreError } from "/store/errors.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { FakeHousehold, pairedCompanion } from "./fake-household.js";
 
@@ -86,6 +87,40 @@ export const tests = {
         equal((await companion.notes.read(note.id)).title, "still", "a note");
         companion.lock();
         equal(await refusal(() => companion.confirmWithPIN(pin)), "locked", "confirming while locked");
+        companion.close();
+    },
+
+    async unlockingSucceedsWhereNothingCanBeStored() {
+        const { companion } = await paired();
+        const { store } = companion.device;
+        companion.syncLoop.stop();
+        companion.lock();
+        let attempts = 0;
+        store.deferred = () => {
+            attempts += 1;
+            throw new StoreError("full", "The storage is full.");
+        };
+        const states = [];
+        companion.addEventListener("state", () => states.push(companion.state));
+        await companion.unlockWithPIN(pin);
+        equal([states, attempts], [["unlocked"], 1], "states, and attempts");
+        // A lock before the attempt ends is the last state.
+        companion.lock();
+        store.deferred = async () => {
+            companion.lock();
+            return [];
+        };
+        equal(await refusal(() => companion.unlockWithPIN(pin)), "locked", "the lock counts");
+        equal(companion.state, "locked", "state");
+        delete store.deferred;
+        await companion.unlockWithPIN(pin);
+        const read = store.deferred.bind(store);
+        store.deferred = () => {
+            attempts += 1;
+            return read();
+        };
+        companion.syncLoop.start();
+        await eventually(() => attempts === 2, "the next connection tries again");
         companion.close();
     },
 

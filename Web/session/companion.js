@@ -264,13 +264,13 @@ export class Companion extends SessionState {
     /** @param {() => Promise<void>} open */
     async #unlocking(open) {
         const locks = this.#locks;
-        await open();
-        if (locks !== this.#locks) {
-            // AppLocker was locked while the keys were being opened.
+        // Records that can't be stored now are tried again with the next connection.
+        for (const step of [open, () => ingestDeferred(this.device).catch((error) => console.warn(error))]) {
+            await step();
+            if (locks === this.#locks) continue;
             this.lockTab();
             throw new CompanionError("locked", "AppLocker was locked again.");
         }
-        await ingestDeferred(this.device);
         sweepStaged(this.device).catch(() => {});
         this.sendSoon();
         // Another PIN's session may have other vaults.

@@ -3,7 +3,7 @@ import { HubError, HubUnreachable } from "../hub/errors.js";
 import { Backoff } from "../hub/time.js";
 import { callsForSending, compareStores, divergedIn, endComparing, isSameStore, restarted } from "./restored-hub.js";
 import { sendWaiting } from "./outbox.js";
-import { ingestRecords } from "./ingest.js";
+import { ingestDeferred, ingestRecords } from "./ingest.js";
 import { openStored } from "../household/keys.js";
 import { BlobUploader } from "./blob-uploader.js";
 
@@ -109,6 +109,7 @@ export class SyncLoop {
         await device.followRoster();
         device.notResent.clear();
         const seen = await this.sync();
+        if (device.unlocked) await ingestDeferred(device).catch((error) => console.warn(error));
         await this.#sendOrWait();
         if (!this.turns) return this.#stream(seen, signal);
         // While the streams of others are open, everything is here that was at the hub when this began.
