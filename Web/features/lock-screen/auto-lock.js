@@ -36,7 +36,7 @@ export class AutoLock extends LockSetting {
         document.addEventListener("resume", () => this.#look(), { signal });
         window.addEventListener("pagehide", () => this.#hide(), { signal });
         window.addEventListener("pageshow", () => this.#look(), { signal });
-        companion.addEventListener("state", () => void this.read(), { signal });
+        companion.addEventListener("state", () => void this.#followState(), { signal });
         this.ready = this.read();
         this.#look();
     }
@@ -46,6 +46,12 @@ export class AutoLock extends LockSetting {
         clearTimeout(this.#timer);
         if (this.#hidden && this.#isTooLate(this.#hidden)) this.#lock();
         this.#hidden = null;
+    }
+
+    /** The setting may be of another tab, and unlocking may have ended after the page was hidden. */
+    async #followState() {
+        await this.read();
+        if (this.#companion.state === "unlocked" && this.#document.visibilityState === "hidden") this.#hide();
     }
 
     #hide() {
