@@ -69,11 +69,7 @@ def test_the_disguise_requires_a_pin_of_digits(phone):
     assert page.title() == "Calculator"
     # Notifications have the calculator's name: the service worker, which shows them, reads it here.
     eventually_equals(
-        lambda: page.evaluate("""async () => {
-        const { CompanionStore } = await import("/store/store.js");
-        const store = await CompanionStore.open();
-        try { return await store.fact("guise", ""); } finally { store.close(); }
-    }"""),
+        lambda: phone.stored("guise"),
         "calculator",
         "the worker has the disguise",
     )
