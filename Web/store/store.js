@@ -16,9 +16,10 @@ import { StoreError, storeError } from "./errors.js";
  */
 /**
  * A pending change, one for each record. `problem`: the code with which the hub refused it permanently. `uploads` are
- * sent first; `retries`: how often the hub had lost them; `isPushed`: the hub pushes it to other devices.
+ * sent first; `retries`: how often the hub had lost them; `isPushed`: the hub pushes it to other devices. `after`: the
+ * key of a record whose change is sent first; with that one it is dropped.
  * @typedef {{ key: string, record: HubRecord, problem?: string, conflict?: boolean, uploads?: Upload[],
- *   isUploaded?: boolean, retries?: number, isPushed?: boolean }} Waiting
+ *   isUploaded?: boolean, retries?: number, isPushed?: boolean, after?: string }} Waiting
  */
 /**
  * A sealed photo without a moment. `at`: when, by this device.

@@ -96,12 +96,14 @@ export async function settleDiverged(device, line, other) {
             });
         }
         const key = copy && recordKey(copy.collection, copy.id);
+        // The other version may name the photos that this one removed.
+        const dropped = [line, ...(await device.store.waiting()).filter(({ after }) => after === line.key)];
         await device.store.write({
             ...(copy && key ? { waiting: [{ key, record: copy }] } : {}),
-            sent: [{ key: line.key, signature: record.signature }],
+            sent: dropped.map((one) => ({ key: one.key, signature: one.record.signature })),
             withoutPieces: (line.uploads ?? []).map(({ blob }) => blob),
         });
-        device.changed(key ? [line.key, key] : [line.key]);
+        device.changed([...dropped.map((one) => one.key), ...(key ? [key] : [])]);
     };
     await (isCopied ? editExclusively(device, settle) : device.tabs.exclusive("edit", () => settle(null)));
 }

@@ -35,8 +35,11 @@ export function sendWaiting(device) {
 /** @param {DeviceSession} device @param {Map<string, string>} parked filled in place */
 async function sendLines(device, parked) {
     for (let round = 0; round < 1000; round += 1) {
-        const lines = (await device.store.waiting()).filter((line) => !line.problem && !parked.has(line.key)
-            && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded));
+        const waiting = await device.store.waiting();
+        const keys = new Set(waiting.map(({ key }) => key));
+        const lines = waiting.filter((line) => !line.problem && !parked.has(line.key)
+            && (!line.conflict || isOpen(device, line.record.vault)) && (!line.uploads || line.isUploaded)
+            && (!line.after || !keys.has(line.after)));
         if (lines.length === 0) return;
         const batch = firstBatch(lines);
         if (await settleDivergedOf(device, batch)) continue;

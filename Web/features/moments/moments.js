@@ -247,14 +247,15 @@ export class Moments {
         const gone = (moment?.photos ?? []).filter(({ id }) => !kept.has(id));
         const others = new Set(gone.length === 0 ? [] : index.sorted.flatMap((other) =>
             (other.id === moment?.id ? [] : other.photos.map(({ id }) => id))));
-        /** @type {{ waiting: import("../../store/store.js").Waiting[], withoutPieces: string[] }} */
+        /** @type {{ waiting: Waiting[], withoutPieces: string[] }} */
         const change = { waiting: [], withoutPieces: [] };
         for (const { id } of gone) {
             if (!moment || others.has(id)) continue;
             const { key, line, row, record } = await this.device.stored("photos", id);
             if (!record?.sealed) continue;
             const name = { vault: record.vault, collection: "photos", id, revision: record.revision + 1 };
-            change.waiting.push({ key, record: await keys.tombstone(name, row?.record.revision ?? 0) });
+            const tombstone = await keys.tombstone(name, row?.record.revision ?? 0);
+            change.waiting.push({ key, record: tombstone, after: recordKey("moments", moment.id) });
             change.withoutPieces.push(...(line?.uploads ?? []).map(({ blob }) => blob));
         }
         return change;

@@ -112,8 +112,8 @@ export class Remarks {
         return this.#remove([remark]);
     }
 
-    /** @param {Remark[]} remarks */
-    async #remove(remarks) {
+    /** @param {Remark[]} remarks @param {string} [after] as of a pending change */
+    async #remove(remarks, after) {
         for (let start = 0; start < remarks.length; start += step) {
             await this.editor.exclusive(async (keys) => {
                 const waiting = [];
@@ -122,7 +122,7 @@ export class Remarks {
                     // Another tab did it first.
                     if (!record?.sealed) continue;
                     const { name, replaces, ancestors } = await this.editor.next("remarks", remark, keys);
-                    waiting.push({ key, record: { ...(await keys.tombstone(name, replaces)), ancestors } });
+                    waiting.push({ key, record: { ...(await keys.tombstone(name, replaces)), ancestors }, after });
                 }
                 if (waiting.length > 0) await this.editor.commit({ waiting });
             });
@@ -134,7 +134,8 @@ export class Remarks {
      * @param {string} moment
      */
     async removeAll(moment) {
-        await this.#remove((await this.index()).all({ id: moment }).filter(({ isOwn }) => isOwn));
+        const own = (await this.index()).all({ id: moment }).filter(({ isOwn }) => isOwn);
+        await this.#remove(own, recordKey("moments", moment));
     }
 
     /**
