@@ -10,6 +10,7 @@ struct MomentsModelTests {
     /// Photos of a test: what was asked for, and what happens then.
     private final class Photos: PhotoFiles {
         struct State {
+            var requested: [String] = []
             var imported: [(folder: String, keepsOriginals: Bool)] = []
             var exported: [String] = []
             var onPicture: @Sendable (String) async throws -> PixelPicture = { _ in MomentsModelTests.dot }
@@ -19,7 +20,11 @@ struct MomentsModelTests {
         let state = Mutex(State())
 
         func picture(of photo: PhotoReport) async throws -> PixelPicture {
-            try await state.withLock(\.onPicture)(photo.id)
+            let body = state.withLock { state in
+                state.requested.append(photo.id)
+                return state.onPicture
+            }
+            return try await body(photo.id)
         }
 
         func thumbnail(of photo: PhotoReport) async throws -> PixelPicture { MomentsModelTests.dot }
@@ -51,6 +56,10 @@ struct MomentsModelTests {
     }
 
     private nonisolated static let dot = PixelPicture(width: 1, height: 1, rgb: [7, 7, 7])
+
+    /// The tasks that the model starts while it is set inherit it, so it is released when all of them have ended.
+    private final class Marker: Sendable {}
+    @TaskLocal private static var marker: Marker?
 
     private let control = FakeControl()
     private let context: DesktopContext
@@ -133,18 +142,25 @@ struct MomentsModelTests {
         let late = PixelPicture(width: 1, height: 1, rgb: [9, 9, 9])
         files.state.withLock {
             $0.onPicture = { _ in
-                for await _ in arrival { break }
+                // In a task of its own, which is not cancelled when the moment is closed.
+                await Task { for await _ in arrival { break } }.value
                 return late
             }
         }
-        await model.open("m0")
-        await eventually("it is asked for") { control.requests(.readPhoto).count == 1 }
+        weak var reading: Marker?
+        do {
+            let marker = Marker()
+            reading = marker
+            await Self.$marker.withValue(marker) { await model.open("m0") }
+        }
+        await eventually("its first photo is requested") { files.state.withLock { $0.requested == ["m0-0"] } }
         files.state.withLock { $0.onPicture = { _ in Self.dot } }
         // The same moment, with the same photos.
         await model.open("m0")
         await eventually("both are there") { model.photos.allSatisfy { $0.picture == Self.dot } }
+        #expect(reading != nil, "the first photo has not arrived")
         arrive.finish()
-        for _ in 0..<100 { await Task.yield() }
+        await eventually("the first photo has arrived") { reading == nil }
         #expect(model.photos.allSatisfy { $0.picture == Self.dot })
     }
 
