@@ -10,9 +10,13 @@ final class ScriptedServer: Sendable {
     private let listener: Int32
     private let heard = Mutex("")
     private let answered = Mutex(false)
+    private let sent = Mutex(0)
 
     /// Whether the kernel has taken a whole answer.
     var hasAnswered: Bool { answered.withLock { $0 } }
+
+    /// How many bytes of its answers the kernel has taken so far.
+    var bytesSent: Int { sent.withLock { $0 } }
 
     /// The bytes that the clients sent.
     var requests: String { heard.withLock { $0 } }
@@ -45,8 +49,14 @@ final class ScriptedServer: Sendable {
         let count = read(connection, &buffer, buffer.count)
         guard count > 0 else { return }
         heard.withLock { $0 += String(decoding: buffer[..<count], as: UTF8.self) }
-        let bytes = Array(answer.utf8)
-        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        var rest = Array(answer.utf8)[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(65_536)
+            let taken = piece.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard taken > 0 else { break }
+            sent.withLock { $0 += taken }
+            rest = rest.dropFirst(taken)
+        }
         answered.withLock { $0 = true }
         if closes { close(connection) } else { _ = read(connection, &buffer, buffer.count) }
     }
