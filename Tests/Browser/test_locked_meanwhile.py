@@ -2,6 +2,8 @@
 
 import pytest
 
+import clock
+from editor_steps import drafted, editor, kept, written
 from note_steps import opened, save_notes
 from phone import PIN
 from vault_steps import share
@@ -86,3 +88,62 @@ def test_a_shared_vault_that_opens_during_a_lock_is_closed(anna, ben):
         PIN,
     )
     assert state == "locked"
+
+
+@pytest.mark.computer_is_off
+def test_a_moment_that_is_saved_during_a_lock_is_no_draft_afterwards(phone):
+    page = editor(phone)
+    written(page, "Saved once", "while locking")
+    drafted(phone, "Saved once", "while locking")
+    page.evaluate(HOLD_EDITS)
+    page.get_by_role("button", name="Save", exact=True).click()
+    eventually(lambda: page.evaluate(WAIT_FOR_EDIT), "the edit waits")
+    phone.lock()
+    page.evaluate("() => release()")
+    eventually(lambda: page.evaluate(NO_EDIT), "the edit ended")
+    eventually_equals(lambda: kept(phone), {"staged": 0, "drafts": {}})
+    assert phone.inside("return (await companion.moments.list()).moments.map(({ title }) => title);") == ["Saved once"]
+
+
+BODIES = "return (await companion.notes.list()).notes.map(({ body }) => body).sort();"
+
+
+@pytest.mark.computer_is_off
+@pytest.mark.parametrize("is_compared", [True, False])
+def test_text_in_a_note_that_changed_elsewhere_is_kept_by_a_lock(phone, is_compared):
+    page = phone.page
+    save_notes(phone, Safe="from the beginning")
+    opened(phone)
+    page.get_by_role("link", name="Safe").click()
+    text = page.get_by_label("Text", exact=True)
+    text.click()
+    phone.inside("""
+        const [note] = (await companion.notes.list()).notes;
+        await companion.notes.save(note, { title: "Safe", body: "theirs" });""")
+    page.get_by_text("What you see here is yours").wait_for()
+    text.press_sequentially("MINE ")
+    page.get_by_text("Not saved: choose above").wait_for()
+    if is_compared:
+        page.get_by_role("button", name="See both").click()
+        page.get_by_role("region", name="What you wrote here").wait_for()
+    phone.lock()
+    eventually(lambda: page.evaluate(NO_EDIT), "the edit ended")
+    # The other version is shown again once the hub has refused this one, which becomes a copy.
+    eventually_equals(lambda: ["MINE" in body for body in phone.inside(BODIES)], [True, False], "both versions")
+
+
+@pytest.mark.clock
+@pytest.mark.computer_is_off
+def test_text_that_is_not_saved_yet_is_kept_by_a_lock(phone):
+    page = phone.page
+    save_notes(phone, Safe="from the beginning")
+    opened(phone)
+    page.get_by_role("link", name="Safe").click()
+    text = page.get_by_label("Text", exact=True)
+    text.wait_for()
+    with clock.paused(page):
+        text.press_sequentially("MINE ")
+        phone.lock()
+        eventually(lambda: page.evaluate(NO_EDIT), "the edit ended")
+    [body] = phone.inside(BODIES)
+    assert "MINE" in body
