@@ -55,8 +55,10 @@ export class AutoLock extends LockSetting {
     }
 
     #hide() {
-        if (this.seconds === 0) return this.#lock();
-        this.#hidden ??= { monotonic: this.#clocks.monotonic(), wall: this.#clocks.wall() };
+        if (this.seconds === 0 || (this.#hidden && this.#isTooLate(this.#hidden))) return this.#lock();
+        // A browser that resumes hidden pages now and then must not postpone the lock each time.
+        if (this.#hidden) return;
+        this.#hidden = { monotonic: this.#clocks.monotonic(), wall: this.#clocks.wall() };
         this.#wait(this.seconds * 1000);
     }
 
