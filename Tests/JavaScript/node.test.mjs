@@ -12,7 +12,8 @@ globalThis.fetch = async (address) => new Response(await readFile(new URL(`../..
 for (const module of ["calculation", "gestures", "zip", "exif", "picture-bytes", "vectors", "published-vectors",
     "ahead", "epoch-keys", "former-members", "moment-vectors", "remark-vectors", "versions",
     "hub-responses", "message-checks", "sync-loop", "ios-tab",
-    "pin-rules", "pin-line", "idle-lock", "quiet-hours", "push-record", "recovery-sheet", "founding", "qr-code"]) {
+    "pin-rules", "pin-line", "idle-lock", "quiet-hours", "push-record", "recovery-sheet", "founding", "qr-code",
+    "record-editor"]) {
     const { tests } = await import(`./${module}.test.js`);
     for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
 }

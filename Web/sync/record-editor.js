@@ -3,7 +3,7 @@ import { randomID } from "../crypto/bytes.js";
 import { ringKind } from "../crypto/ring.js";
 import { hasVaultKey } from "../household/private-storage.js";
 import { CompanionError } from "../household/errors.js";
-import { ancestorsAfter, ancestorsAfterChange } from "./versions.js";
+import { ancestorsAfter, ancestorsAfterChange, keepsBoth } from "./versions.js";
 
 /** @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys */
 /**
@@ -28,6 +28,9 @@ export async function editExclusively(device, body) {
 }
 
 export class RecordEditor {
+    /** @type {Map<string, string>} signatures of the last changes of this tab, by key */
+    #own = new Map();
+
     /**
      * @param {DeviceSession} device
      * @param {import("../household/household.js").Household} household
@@ -64,15 +67,20 @@ export class RecordEditor {
     }
 
     /**
-     * The name of the next revision, the hub's revision that it replaces, and its ancestors.
+     * The name of the next revision, the hub's revision that it replaces, and its ancestors. A change becomes a record
+     * of its own if another tab's change of the same version waits.
      * @param {string} collection
      * @param {Version | null} version as it was read; null for a new one
      * @param {UnlockedKeys} keys
+     * @param {boolean} [isRemoval]
      */
-    async next(collection, version, keys) {
+    async next(collection, version, keys, isRemoval = false) {
         const id = version?.id ?? randomID();
         const vault = version?.vault ?? (await this.vault(keys));
-        const { line, row } = await this.device.stored(collection, id);
+        const { key, line, row } = await this.device.stored(collection, id);
+        const isOther = line?.record.sealed && version && keepsBoth(collection) && !isRemoval
+            && ![version.signature, this.#own.get(key)].includes(line.record.signature);
+        if (isOther) return { name: { vault, collection, id: randomID(), revision: 1 }, replaces: 0, ancestors: "" };
         const newest = Math.max(line?.record.revision ?? 0, row?.record.revision ?? 0, version?.revision ?? 0);
         // The version that was read may have reached the hub meanwhile, and is then its own base. Another device's
         // record of the same revision is not replaced.
@@ -92,6 +100,7 @@ export class RecordEditor {
      */
     async commit(change) {
         await this.device.store.write(change);
+        for (const { key, record } of change.waiting ?? []) this.#own.set(key, record.signature);
         this.device.changed((change.waiting ?? []).map(({ key }) => key));
         this.send();
     }

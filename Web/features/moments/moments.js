@@ -197,10 +197,13 @@ export class Moments {
         const body = momentBody(content);
         const index = await this.#index.ready();
         return this.editor.exclusive(async (keys) => {
-            const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys);
+            const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys,
+                content.removed !== undefined);
             const record = { ...(await keys.sealBody(name, body, replaces)), ancestors };
             const photos = await this.#photosOf(moment, content);
-            const gone = await this.#withoutPhotos(moment, content.photos, index, keys);
+            // As a record of its own it has no photos to remove.
+            const replaced = name.id === moment?.id ? moment : null;
+            const gone = await this.#withoutPhotos(replaced, content.photos, index, keys);
             // What the hub does not have is new to the other members.
             const isPushed = isAnnounced && this.device.member !== null && content.removed === undefined
                 && replaces === 0;
@@ -271,7 +274,7 @@ export class Moments {
             const newest = (await this.device.stored("moments", moment.id)).record;
             // Another tab did it first.
             if (newest && !newest.sealed) return;
-            const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys);
+            const { name, replaces, ancestors } = await this.editor.next("moments", moment, keys, true);
             const gone = await this.#withoutPhotos(moment, [], index, keys);
             const record = { ...(await keys.tombstone(name, replaces)), ancestors };
             await this.editor.commit({

@@ -125,7 +125,7 @@ export class Notes {
     /** @param {Note} note as it was read @returns {Promise<Note>} to be saved again where the removal was a mistake */
     remove(note) {
         return this.editor.exclusive(async (keys) => {
-            const { name, replaces, ancestors } = await this.editor.next("notes", note, keys);
+            const { name, replaces, ancestors } = await this.editor.next("notes", note, keys, true);
             const record = { ...(await keys.tombstone(name, replaces)), ancestors };
             await this.editor.commit({ waiting: [{ key: recordKey("notes", name.id), record }] });
             return { ...note, revision: name.revision, base: replaces, signature: record.signature };
