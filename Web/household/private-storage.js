@@ -142,7 +142,28 @@ export class PrivateStorage {
      * @param {unknown} value what JSON can hold, some kilobytes at most; null removes it
      */
     async set(name, value) {
-        await changeDrawer(this.device, this.device.keys.rootKey, ({ kept }) => {
+        await this.#set(this.device.keys.rootKey, name, value);
+    }
+
+    /**
+     * As `set`, once `done` was kept: with a copy of the root key, also if AppLocker is locked meanwhile.
+     * @param {Promise<unknown>} done
+     * @param {string} name
+     * @param {unknown} value
+     */
+    async setAfter(done, name, value) {
+        const root = this.device.keys.rootKey.slice();
+        try {
+            await done;
+            await this.#set(root, name, value);
+        } finally {
+            wipe(root);
+        }
+    }
+
+    /** @param {Uint8Array} rootKey @param {string} name @param {unknown} value */
+    async #set(rootKey, name, value) {
+        await changeDrawer(this.device, rootKey, ({ kept }) => {
             kept.private = { ...kept.private, [name]: value };
             if (value === null || value === undefined) delete kept.private[name];
         });

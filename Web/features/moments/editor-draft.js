@@ -97,6 +97,22 @@ export class Drafts {
     }
 
     /**
+     * As `drop`, once the moment is saved, also if AppLocker is locked meanwhile: else it would be offered again. Throws
+     * what `saving` throws, and then keeps the draft.
+     * @param {Promise<unknown>} saving
+     */
+    async dropAfter(saving) {
+        const { [this.#place]: _, ...others } = this.#kept;
+        const rest = Object.keys(others).length > 0 ? others : null;
+        const dropped = this.isOurs ? this.#companion.privateStorage.setAfter(saving, name, rest) : saving;
+        this.#writing = Promise.all([this.#writing, dropped]).then(() => {}, () => {});
+        await saving;
+        clearTimeout(this.#timer);
+        this.#isOver = true;
+        await dropped.catch(this.failed);
+    }
+
+    /**
      * Begins synchronously: the keys may be gone soon.
      * @param {Draft | null} draft
      */

@@ -293,11 +293,12 @@ export class MomentForm {
             return this.#refuse("Choose the day and the time.");
         }
         this.#showStatus("Saving…");
-        const moment = await companion.moments.save(this.#moment,
+        const saving = companion.moments.save(this.#moment,
             { title: title.trim(), words: words.trimEnd(), favourite, mood, place, photos, ...date });
+        await this.#drafts.dropAfter(saving);
         this.#isOver = true;
-        await this.#drafts.drop();
-        if (!signal.aborted) this.#context.go(`moments/${moment.id}`, { replace: true });
+        const { id } = await saving;
+        if (!signal.aborted) this.#context.go(`moments/${id}`, { replace: true });
         return true;
     }
 
