@@ -337,14 +337,13 @@ export class Companion extends SessionState {
     lockTab() {
         this.#locks += 1;
         this.wasJustFounded = false;
+        if (this.device.unlocked) this.device.emit("locking");
         this.vaults.close();
         this.#admitted?.keys.wipe();
         this.#admitted = null;
         this.device.unlocked?.wipe();
         this.device.unlocked = null;
-        this.notes.forget();
-        this.moments.forget();
-        this.momentPhotos.forget();
+        for (const part of [this.notes, this.moments, this.momentPhotos]) part.forget();
         this.device.emit("state");
     }
 

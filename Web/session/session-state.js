@@ -18,7 +18,8 @@ import { reportOf } from "../sync/report.js";
 import { SyncLoop } from "../sync/sync-loop.js";
 
 /**
- * Events: "state" (this.state, refusals), "connection", "changed" (detail: keys "collection/id" of changed records),
+ * Events: "state" (this.state, refusals), "locking" (the keys are wiped next: an edit that begins now is finished),
+ * "connection", "changed" (detail: keys "collection/id" of changed records),
  * "outbox" (something was sent), "upload" (detail: `UploadProgress` of a photo), "roster" (devices were admitted or
  * revoked), "notifications" (this.notificationProblem).
  */
@@ -57,7 +58,7 @@ export class SessionState extends EventTarget {
             open: openVault, remove: (database) => CompanionStore.remove(database),
             names: (prefix) => CompanionStore.names(prefix),
         });
-        for (const kind of ["state", "connection", "changed", "outbox", "upload", "roster"]) {
+        for (const kind of ["state", "locking", "connection", "changed", "outbox", "upload", "roster"]) {
             device.events.addEventListener(kind, (event) =>
                 this.dispatchEvent(new CustomEvent(kind, { detail: /** @type {CustomEvent} */ (event).detail })));
         }

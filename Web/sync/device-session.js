@@ -164,7 +164,7 @@ export class DeviceSession {
     }
 
     /**
-     * @param {"state" | "connection" | "changed" | "outbox" | "upload" | "roster" | "revoked"} kind
+     * @param {"state" | "locking" | "connection" | "changed" | "outbox" | "upload" | "roster" | "revoked"} kind
      * @param {unknown} [detail]
      */
     emit(kind, detail) {

@@ -40,6 +40,7 @@ class Detail {
     /** @type {Note[]} */
     #versions = [];
     #conflict = element("div", {});
+    #isComparing = false;
 
     /** @param {Context} context @param {Place} place @param {Note | null} note */
     constructor(context, place, note) {
@@ -148,27 +149,32 @@ class Detail {
     }
 
     /**
-     * Compares what is typed here with a version from elsewhere.
+     * Compares what is typed here with a version from elsewhere. Until the person decides it is a note of its own, which
+     * stays if this is left.
      * @param {Content} mine
      * @param {Note} theirs
      */
-    #compareTyped(mine, theirs) {
+    async #compareTyped(mine, theirs) {
+        if (this.#isComparing) return;
+        this.#isComparing = true;
         const { companion, toast } = this.#context;
         const own = companion.own.name;
+        const copy = await companion.notes.save(null, { title: `${mine.title} (from ${own})`, body: mine.body })
+            .catch((error) => void toast(sentenceOf(error)));
+        this.#isComparing = false;
+        if (!copy || this.#place.signal.aborted) return;
         this.editor?.stop();
         this.element.replaceChildren(comparison(
             `This note was changed ${writtenAt(theirs, companion)} while you wrote here.`,
             [{ label: `Written ${writtenAt(theirs, companion)}`, ...theirs },
                 { label: "What you wrote here", ...mine, modified: null }],
             (decision) => this.#decided(async () => {
-                if ("merged" in decision) return companion.notes.save(theirs, decision.merged);
-                if (decision.keep === 1) return companion.notes.save(theirs, mine);
-                if (decision.keep === "both") {
-                    await companion.notes.save(null, { title: `${mine.title} (from ${own})`, body: mine.body });
-                } else {
-                    toast("Your text was discarded", { undo: () => this.#again(theirs, mine) });
-                }
-                return theirs;
+                if ("keep" in decision && decision.keep === "both") return theirs;
+                const content = "merged" in decision ? decision.merged : decision.keep === 1 ? mine : null;
+                const kept = content ? await companion.notes.save(theirs, content) : theirs;
+                await companion.notes.remove(copy);
+                if (!content) toast("Your text was discarded", { undo: () => this.#again(theirs, mine) });
+                return kept;
             })));
         this.#focusFirst();
     }

@@ -70,6 +70,7 @@ export class NoteEditor {
             window.addEventListener(kind, (event) => event.target instanceof Element || this.#keepNow(),
                 { signal, capture: true });
         }
+        context.companion.addEventListener("locking", () => this.#keepNow(), { signal });
         context.companion.addEventListener("changed", (event) => {
             if (this.note && /** @type {CustomEvent<string[]>} */ (event).detail.includes(`notes/${this.note.id}`)) {
                 this.#look();
