@@ -89,10 +89,14 @@ export class Router {
         this.#show();
     }
 
+    /** @returns {object | null} null while AppLocker is locked */
+    get #session() {
+        return this.companion.state === "unlocked" ? this.companion.unlockedSession : null;
+    }
+
     async #show() {
-        const { device } = this.companion;
-        const { unlocked } = device;
-        if (!unlocked) return;
+        const session = this.#session;
+        if (!session) return;
         this.#kept = null;
         const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
         const [name, ...parts] = path.split("/").map(decoded);
@@ -108,7 +112,7 @@ export class Router {
         const context = {
             companion: this.companion, signal, parts, query: new URLSearchParams(query),
             // What ends after a lock shows nothing on the lock screen, nor in a session of another PIN.
-            toast: (sentence, options) => void (device.unlocked === unlocked && toast(sentence, options)),
+            toast: (sentence, options) => void (this.#session === session && toast(sentence, options)),
             go: (address, options) => this.go(address, options),
             ask: (question) => ask(question, signal),
             confirmUnlock: (question) => confirmUnlock(this.companion, question, signal),
