@@ -219,7 +219,9 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
             for (const photo of kept.content.photos) {
                 if (signal.aborted) throw new CompanionError("cancelled", "Stopped.");
                 const isHere = moment?.photos.some(({ id }) => id === photo.id) ?? false;
-                const own = isHere ? photo : await sealedAgain(companion, backup, photo, vault);
+                // No sweep of another tab finds half of it.
+                const own = isHere ? photo : await companion.device.tabs.exclusive("seal",
+                    () => sealedAgain(companion, backup, photo, vault));
                 if (!isHere) staged.push(own.id);
                 photos.push(own);
             }
