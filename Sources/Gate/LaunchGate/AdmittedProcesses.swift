@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Processes that may start an app's programs while they live, or until the app's instances are ended: launches that
@@ -8,31 +9,12 @@ import Glibc
 struct AdmittedProcesses {
     private struct Entry {
         var start: UInt64
-        var apps: Set<Int>
-        /// The process before its allowed launch; nil if it already ran the app.
-        var before: State?
+        var apps: [Int: Admission]
     }
 
-    /// The state of a process in an allowed execve, which may still fail.
-    struct State {
-        var program: FileIdentity?
-        var hasOnlyForked: Bool
-        /// On the clock of `Timetable`. A launch can need several permissions: for a script and for its interpreter.
-        var since: UInt64
-
-        init(of process: Int32, _ status: ProcessFacts.Status) {
-            program = ProcessFacts.executable(process)
-            hasOnlyForked = status.hasOnlyForked
-            since = Timetable.now
-        }
-
-        /// Whether the process has executed a program since. PF_FORKNOEXEC can't be set again; a process in its own
-        /// user namespace can change the link of its executable.
-        func hasPassed(_ process: Int32) -> Bool {
-            if hasOnlyForked { return ProcessFacts.status(process)?.hasOnlyForked == false }
-            guard let program, let now = ProcessFacts.executable(process) else { return false }
-            return now != program && ProcessFacts.isInOwnUserNamespace(process)
-        }
+    private enum Admission {
+        case complete
+        case launching(AllowedLaunch)
     }
 
     private var entries: [Int32: Entry] = [:]
@@ -42,18 +24,24 @@ struct AdmittedProcesses {
     /// The time for an allowed launch to become the app, in nanoseconds.
     private static let launchTime: UInt64 = 1_000_000_000
 
-    /// - Parameter before: the state of the process until its allowed launch has become the app.
-    mutating func admit(_ process: Int32, start: UInt64, app key: Int, before: State? = nil) {
+    /// - Parameter launch: the process counts only until `launchTime` has passed, unless it has become the app.
+    mutating func admit(_ process: Int32, start: UInt64, app key: Int, launch: AllowedLaunch? = nil) {
+        let admission = launch.map { Admission.launching($0) } ?? .complete
         if let entry = entries[process], entry.start == start {
-            entries[process]!.apps.insert(key)
             // The process may be the app already, and execute another of its programs.
-            if entry.before?.hasPassed(process) == false { entries[process]!.before = before }
+            if launch != nil, let earlier = entry.apps[key], Self.isComplete(earlier, process) { return }
+            entries[process]!.apps[key] = admission
             return
         }
-        entries[process] = Entry(start: start, apps: [key], before: before)
+        entries[process] = Entry(start: start, apps: [key: admission])
         guard entries.count >= sweepAt else { return }
         entries = entries.filter { ProcessFacts.status($0.key)?.start == $0.value.start }
         sweepAt = max(256, entries.count * 2)
+    }
+
+    private static func isComplete(_ admission: Admission, _ process: Int32) -> Bool {
+        guard case .launching(let launch) = admission else { return true }
+        return ProcessFacts.status(process).map { launch.hasBecomeApp(process, $0) } ?? false
     }
 
     /// Whether the process or an ancestor was admitted to the app.
@@ -73,13 +61,23 @@ struct AdmittedProcesses {
 
     /// Whether this process itself was admitted to the app and has executed it.
     func contains(_ process: Int32, _ status: ProcessFacts.Status, app key: Int) -> Bool {
-        guard let entry = entries[process], entry.start == status.start, entry.apps.contains(key) else { return false }
-        guard let before = entry.before else { return true }
-        return before.hasPassed(process) || Timetable.now - before.since < Self.launchTime
+        guard let entry = entries[process], entry.start == status.start, let admission = entry.apps[key] else {
+            return false
+        }
+        guard case .launching(let launch) = admission else { return true }
+        return launch.hasBecomeApp(process, status) || Timetable.now - launch.since < Self.launchTime
+    }
+
+    /// Removes an allowed launch that has not become the app. No effect if the process has a later one.
+    mutating func forget(_ launch: AllowedLaunch, of process: Int32) {
+        let key = launch.app.key
+        guard case .launching(let current)? = entries[process]?.apps[key], current === launch else { return }
+        entries[process]!.apps[key] = nil
+        if entries[process]!.apps.isEmpty { entries[process] = nil }
     }
 
     mutating func forget(app key: Int) {
-        for process in entries.keys { entries[process]!.apps.remove(key) }
+        for process in entries.keys { entries[process]!.apps[key] = nil }
         entries = entries.filter { !$0.value.apps.isEmpty }
     }
 

@@ -56,10 +56,7 @@ extension Gate {
 
     private func handleExecution(_ event: PermissionEvent, _ file: FileIdentity, of app: GuardedApp) {
         if admitted.covers(event.process, app: app.key) {
-            // Looked up before the answer: afterwards the process may already be the app.
-            admit(event.handle, to: app, isLaunching: true)
-            event.answer(allow: true)
-            return
+            return allow(event, file, of: app)
         }
         guard isSynchronised, let users = event.handle.users else { return deny(event, file) }
         if daemon?.unaskedUsers.contains(users.real) == true { return denyWithoutAsking(event, file, app, users) }
@@ -151,13 +148,9 @@ extension Gate {
 
     /// Records an admitted process. The pidfd is checked after the start time was read: if the process had ended, the
     /// time could be that of another process.
-    ///
-    /// - Parameter isLaunching: the process is in execve, which can still fail.
-    func admit(_ handle: ProcessHandle, to app: GuardedApp, isLaunching: Bool = false) {
-        guard let status = ProcessFacts.status(handle.process) else { return }
-        let before = isLaunching ? AdmittedProcesses.State(of: handle.process, status) : nil
-        guard handle.isAlive else { return }
-        admitted.admit(handle.process, start: status.start, app: app.key, before: before)
+    func admit(_ handle: ProcessHandle, to app: GuardedApp) {
+        guard let status = ProcessFacts.status(handle.process), handle.isAlive else { return }
+        admitted.admit(handle.process, start: status.start, app: app.key)
     }
 
     /// Removes a leftover mark of the event's file. Returns whether there was one.

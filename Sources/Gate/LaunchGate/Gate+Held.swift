@@ -14,10 +14,15 @@ extension Gate {
     /// The daemon's answer. Ignored if the launch has already ended.
     func answer(_ token: LaunchToken, allow: Bool) {
         guard let launch = held.remove(token) else { return }
-        // Looked up before the answer: afterwards the process may already be the app.
-        if allow, let handle = launch.handle { admit(handle, to: launch.app, isLaunching: launch.isInExecve) }
-        launch.finish(allow: allow)
-        if !allow { noteDenied(launch) }
+        switch launch.hold {
+        case .event(let event) where allow: self.allow(event, launch.file, of: launch.app)
+        case .stopped(let processes) where allow:
+            if let first = processes.first { admit(first, to: launch.app) }
+            launch.finish(allow: true)
+        default:
+            launch.finish(allow: false)
+            noteDenied(launch)
+        }
         leaveStopped(launch)
     }
 

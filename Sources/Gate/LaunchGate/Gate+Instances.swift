@@ -16,7 +16,7 @@ extension Gate {
         let waiting = Set(held.launches.values.flatMap(\.processes))
         for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
             guard let program = ProcessFacts.executable(process) else { continue }
-            for app in apps where runs(process, program, app) || isScriptInWeakMode(process, app) {
+            for app in apps where app.runs(process, program) || isScriptInWeakMode(process, app) {
                 guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
                     group == nil || ProcessFacts.isInOwnUserNamespace(process), handle.isAlive
                 else { continue }
@@ -32,16 +32,6 @@ extension Gate {
     private func isScriptInWeakMode(_ process: Int32, _ app: GuardedApp) -> Bool {
         guard group == nil, let status = ProcessFacts.status(process) else { return false }
         return AppScript.runs(process, name: status.name, app)
-    }
-
-    /// Whether `program` is one of the app's executables or is in one of its private directories.
-    func runs(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
-        if app.files[program] != nil || app.formerFiles.contains(program) { return true }
-        guard !app.directories.isEmpty, let path = ProcessFacts.link(process, "exe"),
-            app.paths.contains(where: { $0.kind == .privateDirectory && path.isBelow($0.bytes) })
-        else { return false }
-        // The link's path is of the process' mount namespace; only the gate's own namespace counts.
-        return FileIdentity(following: path) == program
     }
 
     /// Performs an order.
@@ -100,7 +90,7 @@ extension Gate {
         }
         var found = Set(
             facts.filter { process, fact in
-                admitted.contains(process, fact.status, app: app.key) || runs(process, fact.program, app)
+                admitted.contains(process, fact.status, app: app.key) || app.runs(process, fact.program)
                     || AppScript.runs(process, name: fact.status.name, app)
             }.keys)
         var grew = true
@@ -133,10 +123,22 @@ struct RunningProcess {
     }
 }
 
+extension GuardedApp {
+    /// Whether `program` is one of the app's executables or is in one of its private directories.
+    func runs(_ process: Int32, _ program: FileIdentity) -> Bool {
+        if files[program] != nil || formerFiles.contains(program) { return true }
+        guard !directories.isEmpty, let path = ProcessFacts.link(process, "exe"),
+            paths.contains(where: { $0.kind == .privateDirectory && path.isBelow($0.bytes) })
+        else { return false }
+        // The link's path is of the process' mount namespace; only the gate's own namespace counts.
+        return FileIdentity(following: path) == program
+    }
+}
+
 /// A script that the kernel started through its "#!" line: an interpreter runs with the script's path as its first or
 /// second argument, and the script's name is the process' name.
 enum AppScript {
-    /// A process can imitate this, so it is used to stop processes, never to admit one.
+    /// A process can imitate this, so it is used to stop processes, and never alone to admit one.
     static func runs(_ process: Int32, name: [UInt8], _ app: GuardedApp) -> Bool {
         let candidates = app.paths.filter { path in
             guard path.kind == .executable, let (_, file) = path.bytes.directoryAndName else { return false }
@@ -145,5 +147,14 @@ enum AppScript {
         guard !candidates.isEmpty else { return false }
         let arguments = ProcessFacts.arguments(process, limit: 4)
         return arguments.dropFirst().prefix(2).contains { argument in candidates.contains { $0.bytes == argument } }
+    }
+
+    /// Whether the process is named like its first or second argument's file, whatever path led there. A process can
+    /// imitate this too; but the environment controls what the interpreter of an allowed script does in any case.
+    static func isInterpreted(_ process: Int32, name: [UInt8]) -> Bool {
+        ProcessFacts.arguments(process, limit: 4).dropFirst().prefix(2).contains { argument in
+            let file = argument.split(separator: UInt8(ascii: "/")).last ?? []
+            return !file.isEmpty && Array(file.prefix(15)) == name
+        }
     }
 }

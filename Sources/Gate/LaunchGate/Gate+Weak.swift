@@ -32,7 +32,7 @@ extension Gate {
     }
 
     private func isStarted(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
-        if runs(process, program, app) { return true }
+        if app.runs(process, program) { return true }
         guard app.mayBeScript, let status = ProcessFacts.status(process) else { return false }
         return AppScript.runs(process, name: status.name, app)
     }

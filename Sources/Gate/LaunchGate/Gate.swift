@@ -34,6 +34,8 @@ public final class Gate {
     var events = EventQueue()
     var held = PendingLaunches()
     var admitted = AdmittedProcesses()
+    /// The number of `Timetable.Task.confirm` in the timetable.
+    var confirmations = 0
     var denied = DeniedLaunches()
     var desktops = DesktopProcesses()
     var execRequests = ExecRequestReader()
@@ -213,6 +215,9 @@ public final class Gate {
             case .followLinks:
                 followLinks()
                 timetable.add(.followLinks, after: Self.linkInterval)
+            case .confirm(let launch, let process, let start, let attempt):
+                confirmations -= 1
+                confirm(launch, of: process, start: start, attempt: attempt)
             case .insist(let key, let processes): insist(key, processes)
             case .keepFrozen(let key): keepFrozen(key)
             case .lookForStarted(let attempt, let search): lookForStarted(attempt: attempt, search: search)

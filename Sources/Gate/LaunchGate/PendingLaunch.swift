@@ -29,22 +29,11 @@ struct PendingLaunch {
         }
     }
 
-    /// True if the kernel holds it; in the weak mode the process already runs the app.
-    var isInExecve: Bool { if case .event = hold { true } else { false } }
-
     /// The pids of the held processes.
     var processes: [Int32] {
         switch hold {
         case .event(let event): [event.process]
         case .stopped(let processes): processes.map(\.process)
-        }
-    }
-
-    /// The process that the prompt is about.
-    var handle: ProcessHandle? {
-        switch hold {
-        case .event(let event): event.handle
-        case .stopped(let processes): processes.first
         }
     }
 }

@@ -11,6 +11,8 @@ struct Timetable {
         case markAgain(app: Int)
         /// Resolve the links of all apps again.
         case followLinks
+        /// See whether an allowed launch has become its app.
+        case confirm(AllowedLaunch, process: Int32, start: UInt64, attempt: Int)
         /// Send SIGKILL to processes that did not end after SIGTERM.
         case insist(app: Int, [RunningProcess])
         /// Stop frozen processes that a user continued.

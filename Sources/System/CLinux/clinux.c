@@ -3,6 +3,7 @@
 #include "alarm_clock.h"
 #include "descriptor_takeover.h"
 #include "epoll.h"
+#include "executable_format.h"
 #include "fanotify.h"
 #include "file_handle.h"
 #include "file_identity.h"
