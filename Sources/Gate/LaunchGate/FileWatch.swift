@@ -18,23 +18,42 @@ final class FileWatch {
         var isIncomplete = false
     }
 
+    /// Adds a watch of a directory. Returns its number, or a negative errno.
+    typealias AddWatch = (_ instance: Int32, _ path: PathBytes, _ mask: UInt32) -> Int32
+
+    /// The result of watching an app.
+    struct Outcome {
+        /// Whether a watch was added.
+        var isNew = false
+        /// The number of directories that could not be watched, for lack of memory or watches.
+        var missing: UInt32 = 0
+    }
+
     let descriptor: Descriptor
+    private let addWatch: AddWatch
     private var paths: [Int32: PathBytes] = [:]
     private var watches: [PathBytes: (number: Int32, mask: UInt32)] = [:]
 
     private static let aboveMask = UInt32(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_MOVE_SELF | IN_DELETE_SELF)
     private static let besideMask = aboveMask | UInt32(IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE)
 
-    init() throws(GateError) {
+    init(by addWatch: @escaping AddWatch = FileWatch.add) throws(GateError) {
+        self.addWatch = addWatch
         let result = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         descriptor = try Descriptor(result < 0 ? -errno : result, "inotify_init1")
     }
 
     /// Watches the directories that contain the app's files, and all directories above them. For a missing directory,
     /// the watch of its parent reports when it is created.
-    /// - Returns: whether a watch was added.
-    func watch(_ app: GuardedApp) -> Bool {
-        Self.wanted(by: app).reduce(false) { isNew, wanted in add(wanted.key, wanted.value) || isNew }
+    func watch(_ app: GuardedApp) -> Outcome {
+        var outcome = Outcome()
+        for (directory, mask) in Self.wanted(by: app) { add(directory, mask, &outcome) }
+        return outcome
+    }
+
+    static func add(_ instance: Int32, _ path: PathBytes, _ mask: UInt32) -> Int32 {
+        let number = path.withTerminator { inotify_add_watch(instance, $0, mask) }
+        return number < 0 ? -errno : number
     }
 
     /// Removes the watches that none of `apps` needs.
@@ -56,14 +75,15 @@ final class FileWatch {
         return wanted
     }
 
-    private func add(_ path: PathBytes, _ mask: UInt32) -> Bool {
+    private func add(_ path: PathBytes, _ mask: UInt32, _ outcome: inout Outcome) {
         let known = watches[path]
         let mask = mask | (known?.mask ?? 0)
         // A known directory is added too, because it may have been replaced.
-        let number = path.withTerminator {
-            inotify_add_watch(descriptor.number, $0, mask | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW))
+        let number = addWatch(descriptor.number, path, mask | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW))
+        guard number >= 0 else {
+            if RefusedByKernel(number: -number).isShortage { outcome.missing += 1 }
+            return
         }
-        guard number >= 0 else { return false }
         if let known, known.number != number {
             paths[known.number] = nil
             inotify_rm_watch(descriptor.number, known.number)
@@ -71,7 +91,7 @@ final class FileWatch {
         if let other = paths[number], other != path { watches[other] = nil }
         paths[number] = path
         watches[path] = (number, mask)
-        return known?.number != number || known?.mask != mask
+        if known?.number != number || known?.mask != mask { outcome.isNew = true }
     }
 
     private func remove(_ path: PathBytes) {

@@ -43,6 +43,7 @@ extension Gate {
     @discardableResult
     func refreshMarks(of app: GuardedApp) -> FileMarks.Outcome {
         var outcome = FileMarks.Outcome()
+        var watching = FileWatch.Outcome()
         var rounds = 0
         // Files created before the watch was added raise no event, so the directory is scanned again.
         repeat {
@@ -55,8 +56,11 @@ extension Gate {
             }
             apply(outcome, for: app)
             rounds += 1
-        } while fileWatch.watch(app) && rounds < Self.maximumRounds
-        reportUnguarded(app.isGuarded ? outcome.unguarded : 0, of: app)
+            watching = fileWatch.watch(app)
+        } while watching.isNew && rounds < Self.maximumRounds
+        // What replaces a file there would start without a prompt.
+        app.isWatched = watching.missing == 0
+        reportUnguarded(app.isGuarded ? outcome.unguarded + watching.missing : 0, of: app)
         if outcome.isIncomplete && app.isGuarded && appsToMarkAgain.insert(app.key).inserted {
             timetable.add(.markAgain(app: app.key), after: Self.shortageDelay)
         }
@@ -147,10 +151,12 @@ extension Gate {
     }
 
     /// The interval at which links are resolved without an event, in nanoseconds: not every file system reports
-    /// changes.
+    /// changes, and directories beyond the kernel's limit (fs.inotify.max_user_watches) are not watched.
     static let linkInterval: UInt64 = 60_000_000_000
 
-    func followLinks() { refreshAll { app in app.isGuarded && app.paths.contains { $0.kind == .link } } }
+    func followLinks() {
+        refreshAll { app in app.isGuarded && (!app.isWatched || app.paths.contains { $0.kind == .link }) }
+    }
 
     private func leadsToUnknownFile(_ app: GuardedApp) -> Bool {
         guard app.paths.contains(where: { $0.kind == .link }) else { return false }

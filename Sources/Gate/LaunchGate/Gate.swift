@@ -67,6 +67,8 @@ public final class Gate {
         var refusal: Int32 = 0
         /// The number of denied launches of an earlier run.
         var orphansDenied: UInt32 = 0
+        /// How directories are watched for changed files.
+        var addWatch: FileWatch.AddWatch = FileWatch.add
         /// A signalfd: readable once the gate has to stop.
         var signals: Descriptor
         /// Whether a gate that holds launches stays although it was asked to stop.
@@ -112,7 +114,7 @@ public final class Gate {
             hook = startWatch
         }
         marks = FileMarks(hook: hook, overlayGuard: mechanism.overlayGuard, neverMarked: neverMarked)
-        fileWatch = try FileWatch()
+        fileWatch = try FileWatch(by: mechanism.addWatch)
         timetable = try Timetable()
         let mountinfo = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         mounts = try Descriptor(mountinfo < 0 ? -errno : mountinfo, "open of /proc/self/mountinfo")

@@ -20,6 +20,8 @@ final class GuardedApp {
     var files: [FileIdentity: PathBytes] = [:]
     /// The number of existing files that could not be marked, as last reported to the daemon.
     var unguarded: UInt32 = 0
+    /// Whether all directories of its files are watched for changes.
+    var isWatched = true
     /// The links through which files were found, and the missing components of their paths.
     var linkPlaces: Set<PathBytes> = []
     /// Handles of files that a user can move; the daemon has them too.

@@ -125,7 +125,11 @@ final class GateUnderTest {
     ///   - knowsApp: whether the last daemon had the app on its list.
     ///   - signals: readable once the gate has to stop; nil for never.
     ///   - isNeeded: whether the gate stays then.
-    init(knowsApp: Bool = false, signals: Descriptor? = nil, isNeeded: @escaping () -> Bool = { false }) throws {
+    ///   - addWatch: of a directory.
+    init(
+        knowsApp: Bool = false, signals: Descriptor? = nil, isNeeded: @escaping () -> Bool = { false },
+        addWatch: @escaping FileWatch.AddWatch = FileWatch.add
+    ) throws {
         var template = Array("/tmp/applocker-gate-XXXXXX".utf8CString)
         directory = String(cString: try #require(mkdtemp(&template)))
         app = directory + "/app"
@@ -144,7 +148,7 @@ final class GateUnderTest {
         gate = try Gate(
             configuration,
             by: Gate.Mechanism(
-                group: events, overlayGuard: overlayGuard,
+                group: events, overlayGuard: overlayGuard, addWatch: addWatch,
                 // One that watches nothing is never readable.
                 signals: signals ?? Descriptor(inotify_init1(Int32(IN_CLOEXEC))), isNeeded: isNeeded))
         if knowsApp { gate.guardKnownApps() }
