@@ -28,7 +28,12 @@ struct AppSearch {
     /// The bytes that are read of a script; self-extracting archives have megabytes.
     private static let scriptLimit = 256 << 10
     private static let executableLimit = 4096
+    /// For what files lead to that the user can write, so that they do not use up the limit of the others.
+    private static let usersExecutableLimit = 1024
     private static let linkLimit = 256
+
+    private var isFollowingUsers = false
+    private var usersPaths: Set<String> = []
 
     init(machine: CatalogSnapshot, app: String) {
         self.machine = machine
@@ -37,10 +42,13 @@ struct AppSearch {
 
     // MARK: - Where to begin
 
-    mutating func addEntry(_ entry: DesktopEntry, location: String, id: String) {
+    mutating func addEntry(_ entry: DesktopEntry, _ file: EntryFile, id: String) {
+        let outer = isFollowingUsers
+        isFollowingUsers = outer || file.origin.isUsers
+        defer { isFollowingUsers = outer }
         if let flatpak = entry.flatpak { follow(.flatpak(id: flatpak, command: nil), depth: 0) }
         if let snap = entry.snapInstance { follow(CommandTarget.snap(snap), depth: 0) }
-        if let words = try? entry.arguments(location: location), let target = CommandTarget.of(words) {
+        if let words = try? entry.arguments(location: file.path), let target = CommandTarget.of(words) {
             follow(Self.placed(target, entry.directory), depth: 0, directory: entry.directory)
         }
         if entry.isDBusActivatable { follow(.service(id), depth: 0) }
@@ -111,7 +119,7 @@ struct AppSearch {
             let id = name.hasSuffix(".desktop") ? String(name.dropLast(".desktop".count)) : name
             for file in machine.entries[HostFiles.name(of: id)] ?? [] where seen.insert("entry:" + file.path).inserted {
                 if case .success(let entry) = machine.entry(file) {
-                    addEntry(entry, location: file.path, id: HostFiles.name(of: id))
+                    addEntry(entry, file, id: HostFiles.name(of: id))
                 }
             }
         case .service(let name): addService(name, depth)
@@ -145,6 +153,10 @@ struct AppSearch {
             return
         }
         guard file.status.isExecutable || isScript else { return }
+        let outer = isFollowingUsers
+        isFollowingUsers = outer || HostFiles.isInside(file.path, machine.home)
+        defer { isFollowingUsers = outer }
+        guard hasRoom else { return }
         if file.path != called { note(link: called) }
         guard seen.insert(file.path).inserted else { return }
         programNames.insert(HostFiles.name(of: called))
@@ -219,8 +231,14 @@ struct AppSearch {
 
     private func isInsideDeployed(_ path: String) -> Bool { deployed.contains { HostFiles.isInside(path, $0) } }
 
+    private var hasRoom: Bool {
+        isFollowingUsers
+            ? usersPaths.count < Self.usersExecutableLimit
+            : executables.count - usersPaths.count < Self.executableLimit
+    }
+
     private mutating func append(_ file: (path: String, status: FileStatus), _ role: AppExecutable.Role) {
-        guard executables.count < Self.executableLimit else { return }
+        if isFollowingUsers { usersPaths.insert(file.path) }
         executables.append(AppExecutable(path: file.path, role: role))
         identities.append(file.status.identity)
     }
@@ -234,7 +252,7 @@ struct AppSearch {
     private mutating func add(
         real file: (path: String, status: FileStatus), _ role: AppExecutable.Role, isPrivate: Bool
     ) {
-        guard !seen.contains(file.path),
+        guard hasRoom, !seen.contains(file.path),
             machine.essential.refusal(forReal: file, isPrivate: isPrivate, ignoringRunning: true) == nil
         else { return }
         seen.insert(file.path)
@@ -250,6 +268,7 @@ struct AppSearch {
     /// Adds what the app has beside the files that its entry leads to, and finds its own directories.
     mutating func complete() {
         var roots = Set(deployed)
+        var usersRoots = roots.filter { HostFiles.isInside($0, machine.home) }
         var rounds = 0
         var known = -1
         // What one directory adds may belong to one more package, and that package to one more directory.
@@ -257,19 +276,27 @@ struct AppSearch {
             known = executables.count
             rounds += 1
             let sources = Set(executables.compactMap { machine.source(of: $0.path) })
-            for executable in executables where !roots.contains(where: { HostFiles.isInside(executable.path, $0) }) {
-                let candidates = SharedDirectories.candidates(for: executable.path, home: machine.environment.home)
-                if let root = candidates.first(where: { machine.isPrivate($0, sources: sources, app: app, own: seen) })
-                {
+            for isUsers in [false, true] {
+                let own = executables.filter { usersPaths.contains($0.path) == isUsers }
+                for executable in own where !roots.contains(where: { HostFiles.isInside(executable.path, $0) }) {
+                    let candidates = SharedDirectories.candidates(for: executable.path, home: machine.environment.home)
+                    guard
+                        let root = candidates.first(where: {
+                            machine.isPrivate($0, sources: sources, app: app, own: seen)
+                        })
+                    else { continue }
                     roots.insert(root)
+                    if isUsers { usersRoots.insert(root) }
                 }
-            }
-            for root in roots.sorted() {
-                for file in machine.walk(root) {
-                    add(real: (file.path, file.status), file.isPayload ? .payload : .helper, isPrivate: true)
+                isFollowingUsers = isUsers
+                for root in (isUsers ? usersRoots : roots.subtracting(usersRoots)).sorted() {
+                    for file in machine.walk(root) {
+                        add(real: (file.path, file.status), file.isPayload ? .payload : .helper, isPrivate: true)
+                    }
                 }
+                addSiblings(Set(own.compactMap { machine.source(of: $0.path) }))
             }
-            addSiblings(sources)
+            isFollowingUsers = false
         }
         let directories = Set(executables.map { HostFiles.directory(of: $0.path) })
         privateDirectories = directories.filter { directory in roots.contains { HostFiles.isInside(directory, $0) } }

@@ -1,6 +1,11 @@
 /// Where applications announce themselves, most important directory first.
 public struct ApplicationDirectories: Sendable, Equatable {
-    public enum Origin: String, Sendable { case user, system, userFlatpak, systemFlatpak, snap }
+    public enum Origin: String, Sendable {
+        case user, system, userFlatpak, systemFlatpak, snap
+
+        /// Whether the user can write entries there.
+        var isUsers: Bool { self == .user || self == .userFlatpak }
+    }
 
     public struct Directory: Sendable, Equatable {
         public let path: String
@@ -43,8 +48,8 @@ struct EntryFile: Sendable {
 }
 
 extension ApplicationDirectories {
-    /// How deep below a directory entries are looked for, and how many files at most: a bound against a home directory
-    /// that was filled on purpose.
+    /// How deep below a directory entries are looked for, and how many files of each directory at most: a bound
+    /// against a home directory that was filled on purpose, which must not hide the system's entries.
     private static let depthLimit = 8
     private static let fileLimit = 20_000
 
@@ -53,7 +58,9 @@ extension ApplicationDirectories {
         var found: [EntryFile] = []
         for directory in directories {
             var seen: Set<FileIdentity> = []
-            collect(directory, below: "", prefix: "", depth: 0, files, &seen, &found)
+            var own: [EntryFile] = []
+            collect(directory, below: "", prefix: "", depth: 0, files, &seen, &own)
+            found += own
         }
         return found
     }

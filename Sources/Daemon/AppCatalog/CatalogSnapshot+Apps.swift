@@ -47,8 +47,9 @@ extension CatalogSnapshot {
     /// Looks for the files that every entry of an id leads to, hidden ones and those in lower directories too.
     func search(_ id: String) -> AppSearch {
         var search = AppSearch(machine: self, app: id)
-        for file in entries[id] ?? [] {
-            if case .success(let entry) = entry(file) { search.addEntry(entry, location: file.path, id: id) }
+        let files = entries[id] ?? []
+        for file in files.filter({ !$0.origin.isUsers }) + files.filter(\.origin.isUsers) {
+            if case .success(let entry) = entry(file) { search.addEntry(entry, file, id: id) }
         }
         search.complete()
         return search

@@ -20,6 +20,8 @@ final class CatalogSnapshot {
     /// The search path without directories that are missing or the same as an earlier one.
     private let programDirectories: [(called: String, real: String)]
     private var firstFiles: [String: [String]]?
+    /// The user's home directory without links.
+    let home: String
 
     struct FoundFile {
         let path: String
@@ -40,7 +42,11 @@ final class CatalogSnapshot {
             else { continue }
             programDirectories.append((called, real.path))
         }
-        self.programDirectories = programDirectories
+        let home = files.resolve(environment.home)?.path ?? environment.home
+        let isUsers = { (directory: (called: String, real: String)) in HostFiles.isInside(directory.real, home) }
+        self.home = home
+        self.programDirectories =
+            programDirectories.filter { !isUsers($0) } + programDirectories.filter(isUsers)
         for file in directories.entryFiles(files) {
             if entries[file.id] == nil { order.append(file.id) }
             entries[file.id, default: []].append(file)
@@ -81,7 +87,8 @@ final class CatalogSnapshot {
     }
 
     /// Real paths of a program: itself when it is a path, else its namesake in every directory of the search path. All
-    /// of them count, so that a program of the same name put in front does not take the real one's place.
+    /// of them count, so that a program of the same name put in front does not take the real one's place. Those in the
+    /// user's home directory are last.
     func programs(_ name: String) -> [(called: String, real: String, status: FileStatus)] {
         var found: [(called: String, real: String, status: FileStatus)] = []
         func add(_ path: String) {
@@ -195,12 +202,12 @@ final class CatalogSnapshot {
         }
     }
 
-    /// What each app's Exec line names, wrappers not followed. A user's own entries do not count: one that starts
+    /// What each app's Exec line names, wrappers not followed. Entries that a user can write do not count: one that starts
     /// something in a locked app's directory must not make that directory shared, and its other programs free.
     private func readFirstFiles() -> [String: [String]] {
         var first: [String: [String]] = [:]
         for (id, candidates) in entries {
-            for file in candidates where file.origin != .user {
+            for file in candidates where !file.origin.isUsers {
                 guard case .success(let entry) = entry(file), let words = try? entry.arguments(location: file.path)
                 else { continue }
                 switch CommandTarget.of(words) {

@@ -280,7 +280,7 @@ struct AppFilesTests {
         try tree.remove(own + "/org.x.Calc.desktop")
         try tree.program("/home/ann/.local/bin/calc")
         let found = try tree.catalog(["PATH": "/home/ann/.local/bin:/usr/bin"]).executables(of: id)
-        #expect(found.executables.map(\.path) == ["/home/ann/.local/bin/calc", "/usr/bin/calc"])
+        #expect(found.executables.map(\.path) == ["/usr/bin/calc", "/home/ann/.local/bin/calc"])
     }
 
     @Test("A user's entry for a helper does not make the app's directory shared")
