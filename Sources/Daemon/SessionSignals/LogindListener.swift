@@ -20,6 +20,9 @@ actor LogindListener {
     private var isAsleep = false
     /// Whether logind was there.
     private(set) var wasServed = false
+    private var lockReports = LockReports()
+    /// Users whose lock is reported later.
+    private var delayedLocks: Set<UInt32> = []
 
     init(bus: DBusConnection, delay: SleepDelay, signals: AsyncStream<SessionSignal>.Continuation) {
         self.bus = bus
@@ -35,7 +38,8 @@ actor LogindListener {
         var isThere = try await bus.owner(of: Self.name) != nil
         if !isThere {
             // The bus starts what it can start.
-            isThere = (try? await bus.call(Self.name, Self.path, "org.freedesktop.DBus.Peer", "Ping")) != nil
+            isThere =
+                (try? await bus.call(Self.name, Self.path, "org.freedesktop.DBus.Peer", "Ping")) != nil
         }
         var changes = owners.makeAsyncIterator()
         while !Task.isCancelled {
@@ -69,8 +73,9 @@ actor LogindListener {
     private func follow() async throws {
         // One match rule for all of its signals keeps their order.
         let stream: AsyncStream<BusSignal>
+        let waiting = WaitingSignals()
         do {
-            stream = try await bus.signals(from: Self.name)
+            stream = try await bus.signals(from: Self.name, accept: waiting.add)
         } catch let error as BusError where error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" {
             return
         }
@@ -79,6 +84,12 @@ actor LogindListener {
         try await lookAround()
         wasServed = true
         for await signal in stream {
+            guard !waiting.hasOverflowed else {
+                // Any of them may have been locked.
+                for user in Set(sessions.values.map(\.user)) { signals.yield(.sessionLocked(user: user)) }
+                throw BusError(.invalid, "more signals than AppLocker can read.")
+            }
+            waiting.remove(signal)
             // A session that can't be read any more has ended, which a later signal reports.
             do { try await received(signal) } catch let error as BusError where error.code != .closed {}
         }
@@ -87,7 +98,8 @@ actor LogindListener {
     /// What is so already.
     private func lookAround() async throws {
         let manager = try await bus.properties(Self.name, Self.path, Self.manager)
-        let list = try await bus.call(Self.name, Self.path, Self.manager, "ListSessions").first?.elements ?? []
+        let list =
+            try await bus.call(Self.name, Self.path, Self.manager, "ListSessions").first?.elements ?? []
         for entry in list {
             guard let path = entry.elements?.last?.text else { continue }
             try? await look(at: path)
@@ -138,7 +150,7 @@ actor LogindListener {
         case (LogindSession.interface, "Lock"):
             guard let session = sessions[signal.path] else { return }
             sessions[signal.path]?.isLocked = true
-            signals.yield(.sessionLocked(user: session.user))
+            reportLocked(session.user)
         case (LogindSession.interface, "Unlock"): sessions[signal.path]?.isLocked = false
         case ("org.freedesktop.DBus.Properties", "PropertiesChanged"): try await changed(signal)
         default: break
@@ -177,7 +189,9 @@ actor LogindListener {
     }
 
     /// A property that the signal contains or invalidates; nil for any other property.
-    private func value(_ name: String, of interface: String, in signal: BusSignal) async throws -> BusValue? {
+    private func value(_ name: String, of interface: String, in signal: BusSignal) async throws
+        -> BusValue?
+    {
         guard signal.arguments.count == 3 else { return nil }
         if let value = signal.arguments[1].options?[name] { return value }
         guard signal.arguments[2].elements?.contains(.string(name)) == true else { return nil }
@@ -186,10 +200,22 @@ actor LogindListener {
 
     // MARK: Sessions and seats
 
+    private func reportLocked(_ user: UInt32) {
+        if lockReports.isDue(user) {
+            signals.yield(.sessionLocked(user: user))
+        } else if delayedLocks.insert(user).inserted {
+            Task {
+                try? await Task.sleep(for: .seconds(1))
+                delayedLocks.remove(user)
+                signals.yield(.sessionLocked(user: user))
+            }
+        }
+    }
+
     private func lockChanged(_ path: String, _ isLocked: Bool) {
         guard let session = sessions[path] else { return }
         sessions[path]?.isLocked = isLocked
-        if isLocked, !session.isLocked { signals.yield(.sessionLocked(user: session.user)) }
+        if isLocked, !session.isLocked { reportLocked(session.user) }
     }
 
     private func look(at path: String) async throws {
@@ -197,8 +223,10 @@ actor LogindListener {
         guard let session = LogindSession(properties, lastKnown: sessions[path]) else { return }
         let wasLocked = sessions[path]?.isLocked ?? false
         sessions[path] = session
-        if session.isLocked, !wasLocked { signals.yield(.sessionLocked(user: session.user)) }
-        if session.isGraphical { signals.yield(.session(path, session.idleness(at: Self.monotonicMicroseconds()))) }
+        if session.isLocked, !wasLocked { reportLocked(session.user) }
+        if session.isGraphical {
+            signals.yield(.session(path, session.idleness(at: Self.monotonicMicroseconds())))
+        }
     }
 
     private func removed(_ path: String) {
@@ -206,13 +234,16 @@ actor LogindListener {
         // Somebody who closes a remote shell still sits at the desktop.
         let stays = sessions.values.contains { $0.user == session.user && $0.seat != nil }
         let others = sessions.values.contains { $0.user == session.user }
-        signals.yield(.sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
+        signals.yield(
+            .sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
     }
 
     /// At the front of a seat may be a console that no session has; after a sleep, the kernel's own.
     private func look(atSeats seats: Set<String>) async {
         for seat in seats {
-            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
+            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else {
+                continue
+            }
             if front.elements?.last?.text != "/" { await frontChanged(seat, front) }
         }
     }

@@ -18,11 +18,13 @@ extension DBusConnection {
     ///   - sender: nil for any (see `BusSignal.sender`); a unique name; or a well-known name, which
     ///     means who owns it now: the stream ends when that owner leaves. No other program's signal gets into it.
     ///   - firstArgument: only signals whose first argument is this text.
+    ///   - accept: called for each signal, on the connection's thread; the stream has those for which it returns true.
     /// - Returns: a stream that ends with the connection. 4,096 signals wait at most; later ones are dropped.
     /// - Throws: `BusError`: `refused` if the name has no owner, `invalid`, `closed`.
     public func signals(
-        from sender: String? = nil, path: String? = nil, interface: String? = nil, member: String? = nil,
-        firstArgument: String? = nil
+        from sender: String? = nil, path: String? = nil, interface: String? = nil,
+        member: String? = nil,
+        firstArgument: String? = nil, accept: @escaping @Sendable (BusSignal) -> Bool = { _ in true }
     ) async throws -> AsyncStream<BusSignal> {
         var unique = sender
         if let name = sender, !name.hasPrefix(":"), name != "org.freedesktop.DBus" {
@@ -33,11 +35,14 @@ extension DBusConnection {
             unique = owner
         }
         let rule = try Self.rule([
-            ("type", "signal"), ("sender", unique), ("path", path), ("interface", interface), ("member", member),
+            ("type", "signal"), ("sender", unique), ("path", path), ("interface", interface),
+            ("member", member),
             ("arg0", firstArgument),
         ])
-        let (stream, continuation) = AsyncStream<BusSignal>.makeStream(bufferingPolicy: .bufferingOldest(4_096))
-        let number = try await match(rule, Subscription(sender: unique, signals: continuation))
+        let (stream, continuation) = AsyncStream<BusSignal>.makeStream(
+            bufferingPolicy: .bufferingOldest(4_096))
+        let number = try await match(
+            rule, Subscription(sender: unique, signals: continuation, accept: accept))
         continuation.onTermination = { [connection] _ in connection.enqueue { $0.release(number) } }
         if let name = sender, let unique, name != unique {
             // Looked up after the match, so that an owner that left in between is noticed.
@@ -67,7 +72,9 @@ extension DBusConnection {
     private func match(_ rule: String, _ subscription: Subscription) async throws -> UInt64 {
         let values = try await reply { context, reply in
             let number = context.nextNumber()
-            subscription.installed = { reply.finish($0.map { .failure($0) } ?? .success([.uint64(number)])) }
+            subscription.installed = {
+                reply.finish($0.map { .failure($0) } ?? .success([.uint64(number)]))
+            }
             let userdata = Unmanaged.passRetained(subscription).toOpaque()
             var slot: OpaquePointer?
             let result = sd_bus_add_match_async(
@@ -94,38 +101,46 @@ extension DBusConnection {
     private final class Subscription: @unchecked Sendable {
         let sender: String?
         let signals: AsyncStream<BusSignal>.Continuation
+        let accept: @Sendable (BusSignal) -> Bool
         var installed: ((BusError?) -> Void)?
 
-        init(sender: String?, signals: AsyncStream<BusSignal>.Continuation) {
+        init(
+            sender: String?, signals: AsyncStream<BusSignal>.Continuation,
+            accept: @escaping @Sendable (BusSignal) -> Bool
+        ) {
             self.sender = sender
             self.signals = signals
+            self.accept = accept
         }
 
         static let arrived:
-            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?) -> Int32 = {
-                pointer, userdata, _ in
-                guard let pointer, let userdata else { return 0 }
-                let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
-                let message = BusMessage(pointer: pointer)
-                // A signal that is addressed to this connection passes the bus' filter whatever its sender.
-                guard subscription.sender == nil || message.sender == subscription.sender,
-                    let arguments = try? message.read()
-                else { return 0 }
-                subscription.signals.yield(
-                    BusSignal(
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?)
+                -> Int32 = {
+                    pointer, userdata, _ in
+                    guard let pointer, let userdata else { return 0 }
+                    let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
+                    let message = BusMessage(pointer: pointer)
+                    // A signal that is addressed to this connection passes the bus' filter whatever its sender.
+                    guard subscription.sender == nil || message.sender == subscription.sender,
+                        let arguments = try? message.read()
+                    else { return 0 }
+                    let signal = BusSignal(
                         sender: message.sender, path: message.path, interface: message.interface,
-                        member: message.member, arguments: arguments))
-                return 0
-            }
+                        member: message.member,
+                        arguments: arguments)
+                    if subscription.accept(signal) { subscription.signals.yield(signal) }
+                    return 0
+                }
 
         static let installed:
-            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?) -> Int32 = {
-                pointer, userdata, _ in
-                guard let pointer, let userdata else { return 0 }
-                let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
-                subscription.installed?(sd_bus_message_get_error(pointer).map { BusError(reply: $0) })
-                subscription.installed = nil
-                return 0
-            }
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?)
+                -> Int32 = {
+                    pointer, userdata, _ in
+                    guard let pointer, let userdata else { return 0 }
+                    let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
+                    subscription.installed?(sd_bus_message_get_error(pointer).map { BusError(reply: $0) })
+                    subscription.installed = nil
+                    return 0
+                }
     }
 }
