@@ -71,7 +71,7 @@ extension SyncEngine {
             try await fetchAll(of: id)
         } catch {
             // A part of it would be mistaken for all of it.
-            try? await blobs.remove(id)
+            try? await blobs.removePassing(id)
             throw error
         }
     }

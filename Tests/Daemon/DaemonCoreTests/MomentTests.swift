@@ -8,6 +8,7 @@ import SealedStore
 import Sync
 import Synchronization
 import SystemTestSupport
+import TestSupport
 import Testing
 
 @testable import DaemonCore
@@ -228,6 +229,28 @@ private let right = SecretBytes(utf8: "right")
         let again = try #require(connected.hub.records(in: "photos").last)
         #expect(again.revision == 2 && again.blobs == blobs)
         _ = lost
+    }
+
+    @Test func theTrashIsEmptiedOnlyOnceTheHubsChangesHaveArrived() async throws {
+        let connected = try await ConnectedWorld()
+        let world = connected.world
+        _ = try await world.sealed.vault.open(right, for: alice)
+        _ = try await world.sealed.moments.add(moment("a", [try await photo(world)]), peer: alice)
+        _ = try await world.sealed.moments.change("a", ChangeMomentRequest(removed: true), peer: alice)
+        try await connected.settled()
+        connected.hub.setDown(true)
+        await eventually { await !connected.sync.engine.isConnected }
+        world.time.set(wall: world.time.wallClock() + 31 * 86_400)
+        await world.control.purge()
+        #expect(try await titles(world) { $0.trash = true } == ["a"])
+
+        connected.hub.setDown(false)
+        world.time.advance(by: .seconds(600))
+        try await connected.isConnected()
+        // It locked itself meanwhile.
+        _ = try await world.sealed.vault.open(right, for: alice)
+        await world.control.purge()
+        #expect(try await titles(world) { $0.trash = true }.isEmpty)
     }
 
     @Test func bothVersionsOfAMomentAreKeptAndAChangeWinsOverTheTrash() async throws {

@@ -85,13 +85,18 @@ extension ControlRequestHandler {
         // A user who opens the vault usually lists notes next. They are opened without delaying this reply.
         Task {
             await devices.conflicts.vaultOpened(peer: request.peer)
-            if let keys = await sealed.vault.openKeys() {
-                await sealed.moments.purge(keys)
-                await sealed.intruders.purge(keys)
-            }
+            await purge()
             await sealed.notes.prepare(peer: request.peer)
         }
         return status
+    }
+
+    /// Removes moments and intruder photos that are too old.
+    func purge() async {
+        guard let keys = await sealed.vault.openKeys() else { return }
+        // Another device may have restored a moment meanwhile: then its photos have to stay too.
+        if await devices.sync.isCurrent() { await sealed.moments.purge(keys) }
+        await sealed.intruders.purge(keys)
     }
 
     private func closeVault(_ request: TypedRequest<NoInput>) async throws -> VaultStatus {

@@ -48,6 +48,12 @@ final class SyncService: Sendable {
         }
     }
 
+    /// Whether what other devices changed has arrived here: there is no household, or its hub's stream is live.
+    func isCurrent() async -> Bool {
+        guard await household.session != nil else { return true }
+        return await engine.isConnected
+    }
+
     /// As `SyncEngine.fetch`.
     /// - Throws: `ControlError` with `noSuchItem` where the hub does not have all of it.
     func fetch(_ content: ItemID) async throws {
