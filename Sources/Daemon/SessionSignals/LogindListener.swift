@@ -38,8 +38,7 @@ actor LogindListener {
         var isThere = try await bus.owner(of: Self.name) != nil
         if !isThere {
             // The bus starts what it can start.
-            isThere =
-                (try? await bus.call(Self.name, Self.path, "org.freedesktop.DBus.Peer", "Ping")) != nil
+            isThere = (try? await bus.call(Self.name, Self.path, "org.freedesktop.DBus.Peer", "Ping")) != nil
         }
         var changes = owners.makeAsyncIterator()
         while !Task.isCancelled {
@@ -98,8 +97,7 @@ actor LogindListener {
     /// What is so already.
     private func lookAround() async throws {
         let manager = try await bus.properties(Self.name, Self.path, Self.manager)
-        let list =
-            try await bus.call(Self.name, Self.path, Self.manager, "ListSessions").first?.elements ?? []
+        let list = try await bus.call(Self.name, Self.path, Self.manager, "ListSessions").first?.elements ?? []
         for entry in list {
             guard let path = entry.elements?.last?.text else { continue }
             try? await look(at: path)
@@ -189,9 +187,7 @@ actor LogindListener {
     }
 
     /// A property that the signal contains or invalidates; nil for any other property.
-    private func value(_ name: String, of interface: String, in signal: BusSignal) async throws
-        -> BusValue?
-    {
+    private func value(_ name: String, of interface: String, in signal: BusSignal) async throws -> BusValue? {
         guard signal.arguments.count == 3 else { return nil }
         if let value = signal.arguments[1].options?[name] { return value }
         guard signal.arguments[2].elements?.contains(.string(name)) == true else { return nil }
@@ -224,9 +220,7 @@ actor LogindListener {
         let wasLocked = sessions[path]?.isLocked ?? false
         sessions[path] = session
         if session.isLocked, !wasLocked { reportLocked(session.user) }
-        if session.isGraphical {
-            signals.yield(.session(path, session.idleness(at: Self.monotonicMicroseconds())))
-        }
+        if session.isGraphical { signals.yield(.session(path, session.idleness(at: Self.monotonicMicroseconds()))) }
     }
 
     private func removed(_ path: String) {
@@ -234,16 +228,13 @@ actor LogindListener {
         // Somebody who closes a remote shell still sits at the desktop.
         let stays = sessions.values.contains { $0.user == session.user && $0.seat != nil }
         let others = sessions.values.contains { $0.user == session.user }
-        signals.yield(
-            .sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
+        signals.yield(.sessionEnded(path, leaving: stays || (others && session.seat == nil) ? nil : session.user))
     }
 
     /// At the front of a seat may be a console that no session has; after a sleep, the kernel's own.
     private func look(atSeats seats: Set<String>) async {
         for seat in seats {
-            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else {
-                continue
-            }
+            guard let front = try? await bus.property(Self.name, seat, Self.seat, "ActiveSession") else { continue }
             if front.elements?.last?.text != "/" { await frontChanged(seat, front) }
         }
     }

@@ -22,8 +22,7 @@ extension DBusConnection {
     /// - Returns: a stream that ends with the connection. 4,096 signals wait at most; later ones are dropped.
     /// - Throws: `BusError`: `refused` if the name has no owner, `invalid`, `closed`.
     public func signals(
-        from sender: String? = nil, path: String? = nil, interface: String? = nil,
-        member: String? = nil,
+        from sender: String? = nil, path: String? = nil, interface: String? = nil, member: String? = nil,
         firstArgument: String? = nil, accept: @escaping @Sendable (BusSignal) -> Bool = { _ in true }
     ) async throws -> AsyncStream<BusSignal> {
         var unique = sender
@@ -35,14 +34,11 @@ extension DBusConnection {
             unique = owner
         }
         let rule = try Self.rule([
-            ("type", "signal"), ("sender", unique), ("path", path), ("interface", interface),
-            ("member", member),
+            ("type", "signal"), ("sender", unique), ("path", path), ("interface", interface), ("member", member),
             ("arg0", firstArgument),
         ])
-        let (stream, continuation) = AsyncStream<BusSignal>.makeStream(
-            bufferingPolicy: .bufferingOldest(4_096))
-        let number = try await match(
-            rule, Subscription(sender: unique, signals: continuation, accept: accept))
+        let (stream, continuation) = AsyncStream<BusSignal>.makeStream(bufferingPolicy: .bufferingOldest(4_096))
+        let number = try await match(rule, Subscription(sender: unique, signals: continuation, accept: accept))
         continuation.onTermination = { [connection] _ in connection.enqueue { $0.release(number) } }
         if let name = sender, let unique, name != unique {
             // Looked up after the match, so that an owner that left in between is noticed.
@@ -72,9 +68,7 @@ extension DBusConnection {
     private func match(_ rule: String, _ subscription: Subscription) async throws -> UInt64 {
         let values = try await reply { context, reply in
             let number = context.nextNumber()
-            subscription.installed = {
-                reply.finish($0.map { .failure($0) } ?? .success([.uint64(number)]))
-            }
+            subscription.installed = { reply.finish($0.map { .failure($0) } ?? .success([.uint64(number)])) }
             let userdata = Unmanaged.passRetained(subscription).toOpaque()
             var slot: OpaquePointer?
             let result = sd_bus_add_match_async(
@@ -114,33 +108,30 @@ extension DBusConnection {
         }
 
         static let arrived:
-            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?)
-                -> Int32 = {
-                    pointer, userdata, _ in
-                    guard let pointer, let userdata else { return 0 }
-                    let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
-                    let message = BusMessage(pointer: pointer)
-                    // A signal that is addressed to this connection passes the bus' filter whatever its sender.
-                    guard subscription.sender == nil || message.sender == subscription.sender,
-                        let arguments = try? message.read()
-                    else { return 0 }
-                    let signal = BusSignal(
-                        sender: message.sender, path: message.path, interface: message.interface,
-                        member: message.member,
-                        arguments: arguments)
-                    if subscription.accept(signal) { subscription.signals.yield(signal) }
-                    return 0
-                }
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?) -> Int32 = {
+                pointer, userdata, _ in
+                guard let pointer, let userdata else { return 0 }
+                let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
+                let message = BusMessage(pointer: pointer)
+                // A signal that is addressed to this connection passes the bus' filter whatever its sender.
+                guard subscription.sender == nil || message.sender == subscription.sender,
+                    let arguments = try? message.read()
+                else { return 0 }
+                let signal = BusSignal(
+                    sender: message.sender, path: message.path, interface: message.interface, member: message.member,
+                    arguments: arguments)
+                if subscription.accept(signal) { subscription.signals.yield(signal) }
+                return 0
+            }
 
         static let installed:
-            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?)
-                -> Int32 = {
-                    pointer, userdata, _ in
-                    guard let pointer, let userdata else { return 0 }
-                    let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
-                    subscription.installed?(sd_bus_message_get_error(pointer).map { BusError(reply: $0) })
-                    subscription.installed = nil
-                    return 0
-                }
+            @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<sd_bus_error>?) -> Int32 = {
+                pointer, userdata, _ in
+                guard let pointer, let userdata else { return 0 }
+                let subscription = Unmanaged<Subscription>.fromOpaque(userdata).takeUnretainedValue()
+                subscription.installed?(sd_bus_message_get_error(pointer).map { BusError(reply: $0) })
+                subscription.installed = nil
+                return 0
+            }
     }
 }
