@@ -145,7 +145,7 @@ public actor AppService: Relockable {
             change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(stored))
             try await documents.write(change)
             isWritten = true
-        } catch where error is DocumentChanged || error is RevisionConflict {
+        } catch let error where error is DocumentChanged || error is RevisionConflict {
             throw error
         } catch {
             isWritten = false
