@@ -97,8 +97,8 @@ export class Drafts {
     }
 
     /**
-     * As `drop`, once the moment is saved, also if AppLocker is locked meanwhile: else it would be offered again. Throws
-     * what `saving` throws, and then keeps the draft.
+     * As `drop`, once the moment is saved, also if AppLocker is locked meanwhile: else it would be offered again.
+     * Throws what `saving` throws, and then keeps the draft.
      * @param {Promise<unknown>} saving
      */
     async dropAfter(saving) {

@@ -149,8 +149,8 @@ class Detail {
     }
 
     /**
-     * Compares what is typed here with a version from elsewhere. Until the person decides it is a note of its own, which
-     * stays if this is left.
+     * Compares what is typed here with a version from elsewhere. Until the person decides it is a note of its own,
+     * which stays if this is left.
      * @param {Content} mine
      * @param {Note} theirs
      */
