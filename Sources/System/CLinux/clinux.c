@@ -102,7 +102,12 @@ pid_t clinux_fork_keeping(int kept) {
 }
 
 int clinux_rename_keeping(int old_directory, const char *old_name, int new_directory, const char *new_name) {
-    return renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE) == 0 ? 0 : errno;
+    if (renameat2(old_directory, old_name, new_directory, new_name, RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+    // A second link never replaces a file either.
+    if (linkat(old_directory, old_name, new_directory, new_name, 0) != 0) return errno;
+    unlinkat(old_directory, old_name, 0);
+    return 0;
 }
 
 bool clinux_is_immutable(int descriptor) {

@@ -45,19 +45,8 @@ final class TemporaryFile: @unchecked Sendable {
     /// - Throws: `FileLockingError` with code `alreadyExists`.
     func rename(to newName: String) throws {
         let result = clinux_rename_keeping(directory.descriptor, name, directory.descriptor, newName)
-        guard result != 0 else {
-            isNamed = true
-            return
-        }
-        guard result == EINVAL || result == ENOSYS else {
-            throw FileLockingError.system("write", directory.path(of: newName), result)
-        }
-        // Some file systems don't support that rename; a second link never replaces a file either.
-        guard linkat(directory.descriptor, name, directory.descriptor, newName, 0) == 0 else {
-            throw FileLockingError.system("write", directory.path(of: newName), errno)
-        }
+        guard result == 0 else { throw FileLockingError.system("write", directory.path(of: newName), result) }
         isNamed = true
-        unlinkat(directory.descriptor, name, 0)
     }
 
     static func isName(_ name: String) -> Bool {

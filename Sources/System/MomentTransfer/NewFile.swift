@@ -38,10 +38,9 @@ public final class NewFile: @unchecked Sendable {
     /// Blocks. The file is durable under its name when it returns; it replaces no other file.
     public func finish() throws {
         guard fsync(descriptor) == 0 else { throw Self.failure(path) }
-        // The file systems of memory sticks have no links, and others lack this rename; neither replaces a file.
         let result = clinux_rename_keeping(AT_FDCWD, temporary, AT_FDCWD, path)
-        guard result == 0 || ((result == EINVAL || result == ENOSYS) && link(temporary, path) == 0) else {
-            if result != EINVAL, result != ENOSYS { errno = result }
+        guard result == 0 else {
+            errno = result
             throw Self.failure(path)
         }
         discard()
