@@ -78,6 +78,7 @@ extension BackupService {
     }
 
     private func readEntries(_ reader: inout BackupReader, into contents: inout Contents) async throws {
+        var present = Set(try await blobs.kept())
         while true {
             let entry = try await reader.entry()
             switch entry.kind {
@@ -98,7 +99,7 @@ extension BackupService {
             case .record:
                 contents.records.append(
                     try Self.decode(BackupRecord.self, from: await reader.read(Int(entry.length))).record())
-            case .blob: try await stage(entry, from: &reader, into: &contents)
+            case .blob: try await stage(entry, from: &reader, into: &contents, &present)
             case .end:
                 guard entry.length == 0 else { throw BackupReader.tooShort }
                 return try reader.end()
@@ -107,18 +108,21 @@ extension BackupService {
     }
 
     /// Content that is there already, or twice in the backup, stays as it is: the content of an id never changes.
-    private func stage(_ entry: BackupEntry, from reader: inout BackupReader, into contents: inout Contents)
-        async throws
-    {
+    ///
+    /// - Parameter present: what need not be stored, the kept content at first.
+    private func stage(
+        _ entry: BackupEntry, from reader: inout BackupReader, into contents: inout Contents,
+        _ present: inout Set<ItemID>
+    ) async throws {
         guard entry.length >= UInt64(ItemID.length), let id = ItemID(bytes: try await reader.read(ItemID.length)) else {
             throw BackupReader.tooShort
         }
-        let isPresent = try await blobs.kept().contains(id) || contents.blobs.contains(id)
-        if !isPresent { contents.blobs.append(id) }
+        let isNew = present.insert(id).inserted
+        if isNew { contents.blobs.append(id) }
         let size = entry.length - UInt64(ItemID.length)
         for offset in stride(from: 0, to: size, by: 1 << 20) {
             let piece = try await reader.read(Int(min(1 << 20, size - offset)))
-            if !isPresent { try await blobs.put(id, offset: offset, bytes: [UInt8](piece)) }
+            if isNew { try await blobs.put(id, offset: offset, bytes: [UInt8](piece)) }
         }
     }
 
