@@ -55,8 +55,8 @@ public enum GateMessage: Equatable, Sendable {
     /// The app has a file that a user can move, to be sent with its paths from the next connection on; or what a handle
     /// meant is gone. The handle is at most 140 bytes, which only the gate understands.
     case file(AppToken, isPresent: Bool, handle: [UInt8])
-    /// The number of existing files of the app that could not be marked: they start without a prompt; and of directories that
-    /// could not be watched: what replaces a file there does. 0 once there is none.
+    /// How many existing files of the app could not be marked and how many of its directories could not be watched, in all.
+    /// Such a file starts without a prompt, and so does one that replaces a file in such a directory. 0 after a success.
     case unguarded(AppToken, count: UInt32)
     /// A launch that was denied by `DaemonMessage.denyWithoutAsking`. It has no exec request and needs no answer. Not
     /// sent while the daemon is slow to read.

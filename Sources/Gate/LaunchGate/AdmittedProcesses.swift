@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// Processes that may start an app's programs while they live, or until the app's instances are ended: launches that
