@@ -67,6 +67,15 @@ struct AdmittedProcesses {
         return launch.hasBecomeApp(process, status) || Timetable.now - launch.since < Self.launchTime
     }
 
+    /// Completes the allowed launch of a script when its interpreter opens it: the process may execute another program
+    /// before it is looked at again.
+    func confirm(_ process: Int32, opens file: FileIdentity, app key: Int) {
+        guard let entry = entries[process], case .launching(let launch)? = entry.apps[key],
+            let status = ProcessFacts.status(process), status.start == entry.start
+        else { return }
+        _ = launch.hasBecomeApp(process, status, opens: file)
+    }
+
     /// Removes an allowed launch that has not become the app. No effect if the process has a later one.
     mutating func forget(_ launch: AllowedLaunch, of process: Int32) {
         let key = launch.app.key

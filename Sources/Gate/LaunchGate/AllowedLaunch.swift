@@ -26,7 +26,9 @@ final class AllowedLaunch {
     ///
     /// That it has executed *some* program is shown by PF_FORKNOEXEC, which can't be set again, or by another
     /// executable, whose link a process in its own user namespace can change.
-    func hasBecomeApp(_ process: Int32, _ status: ProcessFacts.Status) -> Bool {
+    ///
+    /// - Parameter opens: the file that the process is opening. An interpreter opens the script that it runs.
+    func hasBecomeApp(_ process: Int32, _ status: ProcessFacts.Status, opens: FileIdentity? = nil) -> Bool {
         guard !hasBecomeApp else { return true }
         guard let program = ProcessFacts.executable(process) else { return false }
         if hadOnlyForked {
@@ -38,7 +40,7 @@ final class AllowedLaunch {
         }
         hasBecomeApp =
             program == file || app.runs(process, program)
-            || (isScript && AppScript.isInterpreted(process, name: status.name))
+            || (isScript && (opens == file || AppScript.isInterpreted(process, name: status.name)))
         return hasBecomeApp
     }
 }
