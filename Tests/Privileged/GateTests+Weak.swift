@@ -51,9 +51,10 @@ extension GateTests {
     }
 
     private func weakApp(
-        guarded: Bool = true, answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
+        guarded: Bool = true, ownMounts: Bool = false,
+        answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
     ) async throws -> WeakApp {
-        let gate = try await GateUnderTest(user: Self.nobody)
+        let gate = try await GateUnderTest(user: Self.nobody, ownMounts: ownMounts)
         await eventually("it reports it") { gate.errorOutput.contains("WEAK MODE") }
         #expect(gate.store.log.contains { $0.contains("STATUS=Weak mode") })
         let program = try TestProgram(at: gate.directory.path("apps/program"))
@@ -139,7 +140,7 @@ extension GateTests {
     }
 
     @Test func `weak mode uses no processor time while nothing starts`() async throws {
-        let app = try await weakApp()
+        let app = try await weakApp(ownMounts: true)
         /// How often a thread of the gate has waited (proc_pid_status(5), voluntary_ctxt_switches).
         func waits() throws -> Int {
             let tasks = "/proc/\(app.gate.pid)/task"
@@ -150,7 +151,8 @@ extension GateTests {
             }
         }
         var before = 0
-        await eventually(every: .milliseconds(100), "the gate is idle") {
+        // Longer than the longest wait between two searches for a started program, two seconds.
+        await eventually(every: .milliseconds(2_100), "the gate is idle") {
             let now = try waits()
             defer { before = now }
             return now > 0 && now == before

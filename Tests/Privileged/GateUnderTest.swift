@@ -16,12 +16,14 @@ final class GateUnderTest: Sendable {
     let directory: TemporaryDirectory
     let store: HoldingServiceManager
     let socketPath: String
+    private let program: String
     private let arguments: [String]
     private let user: uid_t?
     private let process = Mutex<ChildProcess?>(nil)
 
     /// Starts a gate and waits until it is ready.
-    init(_ arguments: [String] = [], user: uid_t? = nil) async throws {
+    /// - Parameter ownMounts: what others mount meanwhile does not wake it up.
+    init(_ arguments: [String] = [], user: uid_t? = nil, ownMounts: Bool = false) async throws {
         directory = try TemporaryDirectory()
         chmod(directory.path, 0o755)
         let sockets = directory.path("run")
@@ -30,8 +32,16 @@ final class GateUnderTest: Sendable {
         socketPath = sockets + "/gate.sock"
         store = try HoldingServiceManager(socketPath: sockets + "/notify")
         if let user { chown(sockets + "/notify", user, user) }
-        self.arguments = ["--socket", socketPath, "--daemon-uid", "\(user ?? 0)"] + arguments
-        self.user = user
+        let gate = try BuiltProducts.path("applocker-gate")
+        let arguments = ["--socket", socketPath, "--daemon-uid", "\(user ?? 0)"] + arguments
+        if ownMounts {
+            let identity = user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
+            program = "/usr/bin/unshare"
+            self.arguments = ["--mount", "--propagation=private"] + identity + [gate] + arguments
+            self.user = nil
+        } else {
+            (program, self.arguments, self.user) = (gate, arguments, user)
+        }
         try await start()
     }
 
@@ -52,8 +62,7 @@ final class GateUnderTest: Sendable {
             for (index, entry) in kept.enumerated() { descriptors[3 + Int32(index)] = entry.descriptor }
         }
         let child = try ChildProcess(
-            try BuiltProducts.path("applocker-gate"), arguments, environment: environment, descriptors: descriptors,
-            user: user)
+            program, arguments, environment: environment, descriptors: descriptors, user: user)
         process.withLock { $0 = child }
         await eventually("the gate is ready; output: \(child.errorOutput)") {
             self.store.readyCount > before || !child.isRunning
