@@ -3,6 +3,7 @@
 as JSON on each line of standard input, one reply on each line of standard output.
 
     {"do": "list", "process": PID}                                  every part that is shown
+    {"do": "windows", "process": PID}                               every window that is shown
     {"do": "press", "process": PID, "role": ROLE, "name": NAME}     a click, a toggle
     {"do": "type", "process": PID, "role": ROLE, "name": NAME, "text": TEXT}
 """
@@ -59,6 +60,7 @@ def described(node):
     component = node.get_component_iface()
     size = component.get_size() if component is not None else None
     return {
+        "width": size.x if size else 0,
         "height": size.y if size else 0,
         "role": node.get_role_name(),
         "name": node.get_name() or "",
@@ -95,6 +97,10 @@ def perform(request):
     match request["do"]:
         case "list":
             return [described(node) for node in shown(application(request["process"]))]
+        case "windows":
+            root = application(request["process"])
+            children = [root.get_child_at_index(number) for number in range(root.get_child_count())]
+            return [described(next(shown(child))) for child in children if child and any(shown(child))]
         case "press":
             # The last: the one in the dialog that was opened last.
             for node in reversed(named(request)):

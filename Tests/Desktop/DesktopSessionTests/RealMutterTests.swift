@@ -14,15 +14,15 @@ struct RealMutterTests {
         let runtime = session.directory.path("runtime")
         try FileManager.default.createDirectory(
             atPath: runtime, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let mutter = try ChildProcess(
-            "mutter", ["--wayland", "--headless", "--no-x11", "--virtual-monitor", "640x480"],
+        let bus = try session.connect()
+        let mutter = try await Mutter(
+            screen: "640x480",
             environment: [
                 "PATH": "/usr/bin:/bin", "HOME": session.directory.path, "XDG_RUNTIME_DIR": runtime,
                 "DBUS_SESSION_BUS_ADDRESS": session.address, "DBUS_SYSTEM_BUS_ADDRESS": session.address,
                 "GSETTINGS_BACKEND": "memory", "LC_ALL": "C.UTF-8",
-            ])
-        let bus = try session.connect()
-        await eventually(every: .milliseconds(50), "mutter runs: \(mutter.stateDescription)") {
+            ], bus: bus)
+        await eventually(every: .milliseconds(50), "mutter casts screens: \(mutter.process.stateDescription)") {
             try await bus.owner(of: CaptureWatch.casts) != nil
         }
         let source = try await MutterIdle(bus)
@@ -40,7 +40,7 @@ struct RealMutterTests {
         #expect(!touched.isSet)
         let began = ContinuousClock.now
         await eventually(every: .milliseconds(500), "the input is reported") {
-            if !touched.isSet { try await touch(bus) }
+            if !touched.isSet { try await mutter.movePointer() }
             return touched.isSet
         }
         let idle = try await source.idleTime()
@@ -52,16 +52,6 @@ struct RealMutterTests {
         try await bus.call(
             CaptureWatch.casts, "/org/gnome/Mutter/ScreenCast", CaptureWatch.casts, "CreateSession", [.options([:])])
         await eventually("the cast is detected") { await watch.look().map(\.isCertain) == [true] }
-        #expect(mutter.isRunning)
-    }
-
-    /// Moves the pointer as a remote desktop does.
-    private func touch(_ bus: DBusConnection) async throws {
-        let name = "org.gnome.Mutter.RemoteDesktop"
-        let session = try #require(
-            try await bus.call(name, "/org/gnome/Mutter/RemoteDesktop", name, "CreateSession").first?.text)
-        try await bus.call(name, session, name + ".Session", "Start")
-        try await bus.call(
-            name, session, name + ".Session", "NotifyPointerMotionRelative", [.double(10), .double(5)])
+        #expect(mutter.process.isRunning)
     }
 }

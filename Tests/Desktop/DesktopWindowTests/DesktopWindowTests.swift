@@ -27,7 +27,7 @@ import Testing
             #expect(try await session.isShown(title))
             try await session.photograph("page-\(title.lowercased().replacingOccurrences(of: " ", with: "-"))")
         }
-        let window = try #require(try await session.windows().first)
+        let window = try #require(try await session.xWindows().first)
         try await session.x("xdotool", "windowsize", "--sync", window, "360", "720")
         for (key, title, words) in pages {
             try await session.press(keys: key)
@@ -41,9 +41,21 @@ import Testing
         try await session.awaitWords("No app is locked")
     }
 
-    @Test(.requires(.program("gnome-calculator")))
-    func anAppIsLockedAndUnlockedAndAWrongPasscodeIsAnsweredInWords() async throws {
-        let session = try await WindowSession()
+    /// GNOME on a phone gives each window its whole screen.
+    @Test func eachPageFitsAPhonesScreen() async throws {
+        let session = try await WindowSession(on: .phone)
+        try await session.startWindow()
+        for (key, title, words) in pages {
+            try await session.press(keys: key)
+            try await session.awaitWords(words)
+            let window = try #require(try await session.windows().first)
+            #expect(window.width <= 360 && window.height <= 720, "\(title): \(window)")
+        }
+    }
+
+    @Test(.requires(.program("gnome-calculator")), arguments: WindowScreenKind.both)
+    func anAppIsLockedAndUnlockedAndAWrongPasscodeIsAnsweredInWords(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+2")
         try await session.press("Lock Calculator", role: "push button")
@@ -59,7 +71,7 @@ import Testing
         try await session.awaitWords("End changes without passcode")
         try await session.photograph("app-locked")
 
-        try await session.press("Unlock Calculator")
+        try await session.openMenu("Unlock Calculator")
         try await session.press("5 minutes")
         try await session.enterPasscode(verb: "Unlock")
         try await session.awaitWords("Unlocked until")
@@ -73,8 +85,9 @@ import Testing
         }
     }
 
-    @Test(.requires(.root, .program("gnome-calculator"))) func aWaitingLaunchIsShownAndDenied() async throws {
-        let session = try await WindowSession()
+    @Test(.requires(.root, .program("gnome-calculator")), arguments: WindowScreenKind.usual)
+    func aWaitingLaunchIsShownAndDenied(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+2")
         try await session.press("Lock Calculator", role: "push button")
@@ -95,8 +108,9 @@ import Testing
         try await session.awaiting("no launch waits") { try await !session.isShown("Waiting launches") }
     }
 
-    @Test(.requires(.program("gnome-calculator"))) func aScheduleIsMadeOfDaysAndTimes() async throws {
-        let session = try await WindowSession()
+    @Test(.requires(.program("gnome-calculator")), arguments: WindowScreenKind.usual)
+    func aScheduleIsMadeOfDaysAndTimes(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+2")
         try await session.press("Lock Calculator", role: "push button")
@@ -122,8 +136,9 @@ import Testing
         try await session.photograph("schedule")
     }
 
-    @Test(.requires(.program("gnome-calculator"))) func theFirstRunIsDoneByKeyboard() async throws {
-        let session = try await WindowSession(isSetUp: false)
+    @Test(.requires(.program("gnome-calculator")), arguments: WindowScreenKind.both)
+    func theFirstRunIsDoneByKeyboard(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(isSetUp: false, on: screen)
         try await session.startWindow()
         try await session.awaitWords("Choose a passcode")
         try await session.photograph("first-run-passcode")
@@ -159,8 +174,9 @@ import Testing
         try await session.awaitWords("Print this code, or write it down.")
     }
 
-    @Test func aSettingIsChangedAfterThePasscodeAndNotWithoutIt() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func aSettingIsChangedAfterThePasscodeAndNotWithoutIt(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+0")
         try await session.press("Prompt for root, too")
@@ -178,8 +194,9 @@ import Testing
         try await session.awaiting("it is changed, too") { try await session.client.call(\.settings).locksOnCapture }
     }
 
-    @Test func aNoteIsSavedByItselfAndLeavesTheWindowWithTheVault() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.both)
+    func aNoteIsSavedByItselfAndLeavesTheWindowWithTheVault(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+4")
         try await session.press("Open the Vault")
@@ -208,8 +225,9 @@ import Testing
         #expect(remains.isEmpty)
     }
 
-    @Test func aNoteThatCannotBeSavedIsDiscardedOnlyOnRequest() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func aNoteThatCannotBeSavedIsDiscardedOnlyOnRequest(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         let window = try await session.startWindow()
         try await session.press(keys: "alt+4")
         try await session.press("Open the Vault")
@@ -237,8 +255,9 @@ import Testing
         #expect(try await window.wait() == .code(0))
     }
 
-    @Test func aFileIsLockedAndASavedCopyIsTheSame() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func aFileIsLockedAndASavedCopyIsTheSame(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         let content = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) }
         let original = try session.directory.write("", to: "letters/taxes.pdf")
         try Data(content).write(to: URL(fileURLWithPath: original))
@@ -256,24 +275,25 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: original))
         try await session.photograph("files")
         // The folder, whose name the file had: nothing is overwritten there.
-        try await session.press("Actions for taxes.pdf")
+        try await session.openMenu("Actions for taxes.pdf")
         try await session.press("Save a Copy…")
         try await session.chooseInFileChooser(session.directory.path("letters"), accepting: "alt+s")
         try await session.awaitWords("Saved as")
         #expect(FileManager.default.contents(atPath: original).map(Array.init) == content)
-        try await session.press("Actions for taxes.pdf")
+        try await session.openMenu("Actions for taxes.pdf")
         try await session.press("Save a Copy…")
         try await session.chooseInFileChooser(session.directory.path("letters"), accepting: "alt+s")
         try await session.awaitWords("exists already")
-        try await session.press("Actions for taxes.pdf")
+        try await session.openMenu("Actions for taxes.pdf")
         try await session.press("Remove…")
         try await session.press("Remove")
         try await session.awaitWords("No files")
         #expect(try await session.client.call(\.listFiles).files.isEmpty)
     }
 
-    @Test func aBackupIsExportedAndImported() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func aBackupIsExportedAndImported(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
         let note = try await session.client.call(\.addNote, body: NoteRequest(title: "Bank", body: "12-34-56")).note
         try await session.startWindow()
@@ -303,8 +323,9 @@ import Testing
         }
     }
 
-    @Test func everythingIsErasedAndTheWindowStartsAgain() async throws {
-        let session = try await WindowSession(isSetUp: false)
+    @Test(arguments: WindowScreenKind.usual)
+    func everythingIsErasedAndTheWindowStartsAgain(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(isSetUp: false, on: screen)
         try await session.startWindow()
         try await session.setUpByTheFirstRun()
         try await session.press(keys: "alt+9")
@@ -326,8 +347,9 @@ import Testing
         #expect(try await session.client.call(\.status).isSetUp)
     }
 
-    @Test func aSecondStartShowsTheWindowOfTheFirst() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func aSecondStartShowsTheWindowOfTheFirst(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         let first = try await session.startWindow()
         let second = try await ChildProcess.run(
             BuiltProducts.path("applocker-desktop"), environment: session.environment)
@@ -343,7 +365,7 @@ import Testing
         try await session.x(
             "gdbus", "call", "--session", "--dest", "org.applocker.AppLocker", "--object-path",
             "/org/applocker/AppLocker", "--method", "org.freedesktop.Application.Activate", "{}")
-        try await session.awaiting("its window is shown") { try await !session.windows().isEmpty }
+        try await session.awaiting("its window is shown") { try await !session.xWindows().isEmpty }
     }
 
     @Test func aStoppedAppLockerIsShownAsNotProtected() async throws {

@@ -39,8 +39,9 @@ import Testing
         try await client.call(\.openSession, body: PasscodeRequest(passcode: WindowSession.passcode)).token
     }
 
-    @Test func aHubIsConnectedAndAComputerAdded() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func aHubIsConnectedAndAComputerAdded(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+8")
         try await session.awaitWords("There is no hub yet.")
@@ -81,7 +82,8 @@ import Testing
         try await session.awaitWords("is paired.")
     }
 
-    @Test(.requires(.program("openssl"))) func aHubWithACertificateOfItsOwnIsConnected() async throws {
+    @Test(.requires(.program("openssl")), arguments: WindowScreenKind.usual)
+    func aHubWithACertificateOfItsOwnIsConnected(on screen: WindowScreenKind) async throws {
         let (certificate, key) = (directory.path("hub.pem"), directory.path("hub.key"))
         let made = try await ChildProcess.run(
             "openssl",
@@ -100,7 +102,7 @@ import Testing
         await eventually("the hub listens: \(hub.errorOutput)") { hub.output.contains("listening on") }
         let port = try #require(hub.output.split(separator: "\n").first?.split(separator: ":").last)
 
-        let session = try await WindowSession()
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+8")
         try await session.awaitWords("Those of the system")
@@ -128,14 +130,15 @@ import Testing
         }
     }
 
-    @Test func aComputerJoinsTheHouseholdOfAnotherByItsLink() async throws {
+    @Test(arguments: WindowScreenKind.usual)
+    func aComputerJoinsTheHouseholdOfAnotherByItsLink(on screen: WindowScreenKind) async throws {
         let (process, other) = try await otherComputer()
         defer { process.kill(SIGINT) }
         let token = try await self.session(of: other)
         _ = try await other.call(\.connectHub, token: token, body: ConnectHubRequest(url: url))
         let pairing = try await other.call(\.makePairing, token: token, body: NewPairingRequest(role: .computer))
 
-        let session = try await WindowSession()
+        let session = try await WindowSession(on: screen)
         try await session.startWindow()
         try await session.press(keys: "alt+8")
         try await session.fill("Link of the other computer", try #require(pairing.link))

@@ -39,8 +39,9 @@ import Testing
         try await session.press(keys: "ctrl+f", "Tab", "Tab", "Tab", "Return")
     }
 
-    @Test func photosAreImportedShownSavedAndExported() async throws {
-        let session = try await WindowSession()
+    @Test(arguments: WindowScreenKind.usual)
+    func photosAreImportedShownSavedAndExported(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
         let folder = try folder(in: session)
         try await openEverline(session)
         try await session.press("Import Photos…")

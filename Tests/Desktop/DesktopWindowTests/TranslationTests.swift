@@ -43,7 +43,7 @@ import Testing
             "Overview", "Apps", "Activity", "Notes", "Files", "Everline", "Intruder Photos", "Devices",
             "Backup and Recovery", "Settings",
         ]
-        let window = try #require(try await session.windows().first)
+        let window = try #require(try await session.xWindows().first)
         for size in [["900", "720"], ["360", "720"]] {
             try await session.x("xdotool", "windowsize", "--sync", window, size[0], size[1])
             for (number, page) in pages.enumerated() {

@@ -10,13 +10,13 @@ extension Trait where Self == RequirementTrait {
     /// The test, or every test of the suite, needs what a `WindowSession` starts.
     static var windowSession: Self {
         .requires(
-            .display, .program("openbox"), .program("dbus-daemon"), .program("xdotool"), .program("import"),
-            .program("/usr/bin/python3"), .path("/usr/share/doc/gir1.2-atspi-2.0"))
+            .display, .program("openbox"), .program("mutter"), .program("dbus-daemon"), .program("xdotool"),
+            .program("import"), .program("/usr/bin/python3"), .path("/usr/share/doc/gir1.2-atspi-2.0"))
     }
 }
 
-/// A desktop session for one test: an X server with a window manager, a session bus with an accessibility bus, a whole
-/// AppLocker, and the real applocker-desktop.
+/// A desktop session for one test: an X server with a window manager or a Wayland compositor, a session bus with an
+/// accessibility bus, a whole AppLocker, and the real applocker-desktop.
 final class WindowSession: Sendable {
     /// A part of the window, as a screen reader sees it.
     struct Part: Decodable, Sendable {
@@ -25,6 +25,7 @@ final class WindowSession: Sendable {
         var text: String
         var isOn: Bool
         /// In pixels.
+        var width: Int
         var height: Int
     }
 
@@ -39,9 +40,8 @@ final class WindowSession: Sendable {
     let client: ControlClient
     let environment: [String: String]
     private let supervisor: ChildProcess
-    private let server: XServer
+    private let screen: any WindowScreen
     private let bus: ChildProcess
-    private let windowManager: ChildProcess
     private let reader: ChildProcess
     private let replies = Mutex(0)
     /// The process whose window is read.
@@ -50,7 +50,9 @@ final class WindowSession: Sendable {
     /// - Parameters:
     ///   - isSetUp: whether AppLocker has its passcode.
     ///   - service: whether applocker-desktop can be activated over D-Bus.
-    init(isSetUp: Bool = true, settings: [String: String] = [:], service: Bool = false) async throws {
+    init(
+        isSetUp: Bool = true, settings: [String: String] = [:], service: Bool = false, on kind: WindowScreenKind = .x11
+    ) async throws {
         directory = try TemporaryDirectory()
         try directory.write(
             "[Settings]\ngtk-font-name=Cantarell 11\ngtk-enable-animations=false\n",
@@ -65,13 +67,11 @@ final class WindowSession: Sendable {
         supervisor = try ChildProcess(
             BuiltProducts.path("applocker"),
             ["up", "--state", directory.path("state"), "--no-hub"] + (geteuid() == 0 ? [] : ["--user-mode"]))
-        server = try await XServer(screen: "1280x800x24")
         var environment = [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC",
             "HOME": directory.path, "XDG_CONFIG_HOME": directory.path("config"),
             "XDG_RUNTIME_DIR": directory.path("runtime"), "XDG_DATA_DIRS": directory.path("data") + ":/usr/share",
-            "DISPLAY": server.display, "GDK_BACKEND": "x11", "GSETTINGS_BACKEND": "memory",
-            "APPLOCKER_SOCKET": socket,
+            "GSETTINGS_BACKEND": "memory", "APPLOCKER_SOCKET": socket,
         ].merging(settings) { $1 }
         if service {
             try directory.write(
@@ -84,8 +84,9 @@ final class WindowSession: Sendable {
         self.bus = bus
         await eventually("the session bus listens") { bus.output.hasSuffix("\n") || !bus.isRunning }
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        screen = try await kind.start(environment)
+        environment.merge(screen.clientEnvironment) { $1 }
         self.environment = environment
-        windowManager = try ChildProcess("openbox", ["--sm-disable"], environment: environment)
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../accessibility.py"
         reader = try ChildProcess("/usr/bin/python3", [program], environment: environment, input: .pipe)
         let client = client
@@ -146,6 +147,12 @@ final class WindowSession: Sendable {
         return parts
     }
 
+    func windows() async throws -> [Part] {
+        let reply = try await request(["do": "windows"])
+        guard let windows = reply.parts else { throw NotShown(description: reply.error ?? "") }
+        return windows
+    }
+
     func isShown(_ name: String) async throws -> Bool {
         try await parts().contains { $0.name == name || $0.text == name }
     }
@@ -175,6 +182,12 @@ final class WindowSession: Sendable {
     /// Presses a button, as soon as it can be pressed.
     func press(_ name: String, role: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         try await operate("press", name, role: role, sourceLocation: sourceLocation)
+    }
+
+    /// Presses a button that opens a menu. A Wayland compositor closes one that no key or click led to.
+    func openMenu(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await press(keys: "shift")
+        try await press(name, sourceLocation: sourceLocation)
     }
 
     /// Replaces the text of a field.
@@ -221,21 +234,21 @@ final class WindowSession: Sendable {
         try await ChildProcess.run(program, arguments, environment: environment).output
     }
 
-    func type(_ text: String) async throws { try await x("xdotool", "type", "--delay", "10", text) }
+    func type(_ text: String) async throws { try await screen.type(text) }
 
     func press(keys: String...) async throws {
-        for key in keys { try await x("xdotool", "key", "--delay", "20", key) }
+        for key in keys { try await screen.press(key) }
     }
 
     /// The X ids of the visible windows.
-    func windows() async throws -> [String] {
+    func xWindows() async throws -> [String] {
         try await x("xdotool", "search", "--onlyvisible", "--class", "org.applocker.AppLocker")
             .split(separator: "\n").map(String.init)
     }
 
-    /// With `APPLOCKER_PICTURES=folder`, keeps a picture of the screen.
+    /// With `APPLOCKER_PICTURES=folder`, keeps a picture of the screen, unless it is mutter's, which gives none.
     func photograph(_ name: String) async throws {
-        guard let folder = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"] else { return }
+        guard let folder = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"], screen is XScreen else { return }
         try await x("import", "-window", "root", "\(folder)/window-\(name).png")
     }
 }
