@@ -12,7 +12,7 @@ from long_form import IS_LONG
 
 MODULES = """vectors published-vectors moment-vectors remark-vectors sealing image-metadata unlock drawers decoy
     decoy-changes untrusted-hub withheld alert-days revoked full-storage moments moment-conflicts moment-restore
-    moment-screens audit moments-speed versions restored restored-tabs recovery-sheet founding""".split()
+    moment-screens audit moments-speed versions restored restored-tabs ingested-keys recovery-sheet founding""".split()
 
 
 # They run where they are needed together: test_scenario.py.

@@ -39,6 +39,14 @@ export class KeyRing {
         }
     }
 
+    /**
+     * With copies of the keys, which are wiped with it. Throws as the constructor.
+     * @param {RingEntry[]} entries
+     */
+    static copying(entries) {
+        return new KeyRing(entries.map((entry) => ({ ...entry, key: entry.key.slice() })));
+    }
+
     /** @param {number} kind @param {string} vault @param {number} epoch */
     key(kind, vault, epoch) {
         return this.entries.find((entry) => entry.kind === kind && entry.vault === vault && entry.epoch === epoch)?.key;

@@ -178,14 +178,17 @@ export class UnlockedKeys {
         this.ring.wipe();
     }
 
-    /** Copies the vaults' keys, so that a change can finish if AppLocker is locked meanwhile. To be wiped. */
+    /** Copies them, so that a change can finish if AppLocker is locked meanwhile. To be wiped. */
+    clone() {
+        return new UnlockedKeys({
+            ...this, rootKey: this.rootKey.slice(), ring: KeyRing.copying(this.ring.entries),
+        });
+    }
+
+    /** As `clone`, of the vaults' keys alone. */
     cloneVaultKeys() {
         const entries = this.ring.entries.filter(({ kind }) => kind === ringKind.vault);
-        return new UnlockedKeys({
-            household: this.household, device: this.device, rootKey: new Uint8Array(), signingKey: this.signingKey,
-            box: this.box, receivesKeys: this.receivesKeys,
-            ring: new KeyRing(entries.map((entry) => ({ ...entry, key: entry.key.slice() }))),
-        });
+        return new UnlockedKeys({ ...this, rootKey: new Uint8Array(), ring: KeyRing.copying(entries) });
     }
 
     /**

@@ -1,7 +1,7 @@
 // The state that all parts of a companion share: its store, its household, and the keys in memory.
 import { recordKey } from "../formats/record-key.js";
 import { HubClient } from "../hub/client.js";
-import { equalInConstantTime } from "../crypto/bytes.js";
+import { equalInConstantTime, wipe } from "../crypto/bytes.js";
 import { Roster, RosterViolation } from "../crypto/roster.js";
 import { openDrawer } from "../household/private-storage.js";
 import { CompanionError } from "../household/errors.js";
@@ -72,12 +72,21 @@ export class DeviceSession {
         if (isLonger) this.roster = stored;
         for (const { epoch, key } of await this.store.statusKeys()) this.statusKeys.set(epoch, key);
         this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token);
-        if (this.facts && this.unlocked) {
-            this.unlocked.ring = (await openDrawer(this, this.unlocked.rootKey)).content.ring;
-        }
+        if (this.facts) await this.loadRing();
         if (this.member && this.unlocked) await this.openStatusKeys(this.unlocked);
         if (this.isRevoked) this.emit("revoked");
         else if (isLonger) this.emit("roster");
+    }
+
+    /** Reads the stored key ring into the keys in memory; nothing while AppLocker is locked. */
+    async loadRing() {
+        const { unlocked } = this;
+        if (!unlocked) return;
+        // A lock meanwhile wipes the root key.
+        const root = unlocked.rootKey.slice();
+        const { content } = await openDrawer(this, root).finally(() => wipe(root));
+        if (this.unlocked === unlocked) unlocked.ring = content.ring;
+        else content.ring.wipe();
     }
 
     /** Drops the household from memory: the device may be paired with another one. */

@@ -2,6 +2,7 @@
 import { recordKey } from "../formats/record-key.js";
 import { addEvent, nameEvent, newChain } from "../household/event-chain.js";
 import { updateClock } from "../household/computer-clocks.js";
+import { equalInConstantTime } from "../crypto/bytes.js";
 import { KeyRing, ringKind } from "../crypto/ring.js";
 import { changeDrawer } from "../household/private-storage.js";
 import { isKeysFor, KeyMissing, openHousehold, statusKeysOf } from "../household/keys.js";
@@ -13,11 +14,12 @@ import { sealedBytes } from "../crypto/signature.js";
 
 /** @typedef {import("../store/store.js").Row} Row */
 /**
- * The changes of a batch before they are written. `apart`: versions that become records of their own.
+ * The changes of a batch before they are written. `apart`: versions that become records of their own. `keys`: a copy
+ * with the batch's new keys, because a lock or another tab may replace those in memory.
  * @typedef {{ rows: Map<string, Row>, deferred: HubRecord[], clocks: import("../household/computer-clocks.js").Clocks,
- *   chains: Record<string, import("../household/event-chain.js").EventChain>, hasNewKeys: boolean,
- *   refusals: RecordRefusal[], changed: string[], apart: HubRecord[], owners?: Record<string, string>,
- *   hasFollowedRoster: boolean }} Batch
+ *   chains: Record<string, import("../household/event-chain.js").EventChain>,
+ *   keys: import("../household/keys.js").UnlockedKeys | null, hasNewKeys: boolean, refusals: RecordRefusal[],
+ *   changed: string[], apart: HubRecord[], owners?: Record<string, string>, hasFollowedRoster: boolean }} Batch
  */
 
 /** A batch needs the hub's newest list of devices: it is read without the lock, and the batch is restarted. */
@@ -55,45 +57,58 @@ function ingestBatch(device, records, hasFollowedRoster, { cursor, undeferred = 
         /** @type {Batch} */
         const batch = {
             rows: new Map(), deferred: [], clocks: await device.store.fact("clocks", {}),
-            chains: await device.store.fact("chains", {}), hasNewKeys: false, refusals: [], changed: [], apart: [],
-            hasFollowedRoster,
+            chains: await device.store.fact("chains", {}), keys: null, hasNewKeys: false, refusals: [], changed: [],
+            apart: [], hasFollowedRoster,
         };
         try {
             for (const record of records) await ingestOne(device, record, batch);
-        } catch (error) {
-            // Drops keys in memory that were not stored: neither were the owners of their vaults.
-            if (batch.hasNewKeys) await device.load();
-            throw error;
+            await storeBatch(device, batch, cursor, undeferred);
+        } finally {
+            batch.keys?.wipe();
+            // The stored keys: without the new ones after a failure, with them in a session that was unlocked since.
+            if (batch.hasNewKeys) await device.loadRing();
         }
-        const known = await device.store.sequence("cursor");
-        /** @type {import("../store/store.js").Change} */
-        const change = {
-            records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
-            facts: {
-                clocks: batch.clocks, chains: batch.chains,
-                ...(cursor === undefined ? {} : { cursor: Math.max(known, cursor) }),
-                ...withoutSnapshotBelow([...batch.rows.values()], known),
-            },
-        };
-        if (batch.apart.length > 0) {
-            const before = await device.store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]));
-            change.facts = { ...change.facts, [storeFacts.apart]: [...before, ...batch.apart] };
-        }
-        if (batch.owners) change.facts = { ...change.facts, vaultOwners: batch.owners };
-        if (batch.hasNewKeys) {
-            const { ring, rootKey } = device.keys;
-            await device.openStatusKeys(device.keys);
-            if (!device.member) change.keys = await statusKeysOf(ring, device.paired.household);
-            await changeDrawer(device, rootKey, (content) => {
-                const entries = [...content.ring.entries, ...ring.entries];
-                content.ring = new KeyRing(entries.map((entry) => ({ ...entry, key: entry.key.slice() })));
-                return change;
-            });
-        } else await device.store.write(change);
         for (const refusal of batch.refusals) await device.reportProtocolViolation(refusal.message, true);
         if (batch.hasNewKeys) device.tabs.post({ kind: "state" });
         device.changed(batch.changed);
         return batch.changed;
+    });
+}
+
+/**
+ * Writes a batch in one step, also if AppLocker was locked since it began.
+ * @param {DeviceSession} device
+ * @param {Batch} batch
+ * @param {number | undefined} cursor
+ * @param {number[]} undeferred
+ */
+async function storeBatch(device, batch, cursor, undeferred) {
+    const known = await device.store.sequence("cursor");
+    /** @type {import("../store/store.js").Change} */
+    const change = {
+        records: [...batch.rows.values()], deferred: batch.deferred, undeferred,
+        facts: {
+            clocks: batch.clocks, chains: batch.chains,
+            ...(cursor === undefined ? {} : { cursor: Math.max(known, cursor) }),
+            ...withoutSnapshotBelow([...batch.rows.values()], known),
+        },
+    };
+    if (batch.apart.length > 0) {
+        const before = await device.store.fact(storeFacts.apart, /** @type {HubRecord[]} */ ([]));
+        change.facts = { ...change.facts, [storeFacts.apart]: [...before, ...batch.apart] };
+    }
+    if (batch.owners) change.facts = { ...change.facts, vaultOwners: batch.owners };
+    const { keys } = batch;
+    if (!keys || !batch.hasNewKeys) return device.store.write(change);
+    if (!device.member) change.keys = await statusKeysOf(keys.ring, device.paired.household);
+    await changeDrawer(device, keys.rootKey, (content) => {
+        content.ring = KeyRing.copying([...content.ring.entries, ...keys.ring.entries]);
+        // In memory before the record is stored: the sender expects the keys of a stored one.
+        const { unlocked } = device;
+        if (unlocked && equalInConstantTime(unlocked.rootKey, keys.rootKey)) {
+            unlocked.ring = KeyRing.copying(content.ring.entries);
+        }
+        return change;
     });
 }
 
@@ -242,18 +257,19 @@ async function look(device, record, batch) {
             if (!record.sealed || (!isShared && !(await isKeysFor(device.paired.device, record)))) return false;
             // Its box opens only while AppLocker is unlocked.
             if (!device.unlocked?.receivesKeys) throw new KeyMissing();
+            const keys = (batch.keys ??= device.unlocked.clone());
             if (isShared) {
                 const { addVaultKeys, checkKeysOfEpoch, epochOf } = await import("../household/shared-keys.js");
                 if (record.epoch > epochOf(device.roster) && !batch.hasFollowedRoster) throw new RosterNeeded();
                 checkKeysOfEpoch(device.roster, record);
                 const isHousehold = device.member === null;
-                await addVaultKeys(device.unlocked, record, isHousehold, isHousehold && (await hasBox(device, batch)));
+                await addVaultKeys(keys, record, isHousehold, isHousehold && (await hasBox(device, batch)));
             } else {
-                batch.owners ??= await ownersOf(device);
-                await device.unlocked.add(record, batch.owners, (id) => device.roster.member(id) !== undefined,
+                batch.owners ??= await ownersOf(device, keys);
+                await keys.add(record, batch.owners, (id) => device.roster.member(id) !== undefined,
                     device.sharesKeys ? await ownVault(device) : null);
             }
-            await device.openStatusKeys(device.unlocked);
+            await device.openStatusKeys(keys);
             batch.hasNewKeys = true;
             return true;
         }
@@ -337,10 +353,11 @@ async function ownVault({ paired }) {
 /**
  * The computer that each vault belongs to; vaults of the pairing, to the computer that paired this device.
  * @param {DeviceSession} device
+ * @param {import("../household/keys.js").UnlockedKeys} keys
  * @returns {Promise<Record<string, string>>}
  */
-async function ownersOf({ store, keys, paired }) {
-    const first = keys.ring.entries.filter(({ kind }) => kind === ringKind.vault)
+async function ownersOf({ store, paired }, { ring }) {
+    const first = ring.entries.filter(({ kind }) => kind === ringKind.vault)
         .map(({ vault }) => [vault, paired.computer]);
     return store.fact("vaultOwners", Object.fromEntries(first));
 }
