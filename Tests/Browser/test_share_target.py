@@ -135,6 +135,8 @@ def test_a_draft_that_was_there_stays(phone):
     page = post(phone, title="Another title", text="Second")
     opened(phone)
     page.get_by_role("button", name="Add", exact=True).click()
+    # The answer counts once the dialog is closed, which the page learns with its next frame.
+    page.get_by_role("heading", name="Add what was shared?").wait_for(state="detached")
     assert page.get_by_label("Title").input_value() == "Begun before"
     assert page.get_by_label("Words").input_value() == "First\nAnother title\nSecond"
 
