@@ -174,6 +174,18 @@ def photos():
             "envelope": envelope("photo " + label, body, name).hex(),
         }
 
+    def of_size(original, medium=None):
+        photo = {**facts, "original": {**sizes["original"], "size": original}}
+        return {**photo, "medium": {**sizes["medium"], "size": medium}} if medium else without(photo, "medium")
+
+    def sealed_large(label, content):
+        return {
+            **sealed_photo(label, body_of(content, thumbnail), blobs if "medium" in content else blobs[:1]),
+            "content": content,
+            "thumbnail": thumbnail.hex(),
+            "streams": {},
+        }
+
     alone = without(facts, "medium", "taken")
     opens = [
         {
@@ -188,6 +200,8 @@ def photos():
             "thumbnail": "ff",
             "streams": {"original": streams["original"]},
         },
+        sealed_large("the largest sizes", of_size(1 << 28, 1 << 24)),
+        sealed_large("the largest original alone", of_size(1 << 24)),
     ]
     original = sizes["original"]
     refused = [
@@ -205,6 +219,11 @@ def photos():
             blobs[:1],
         ),
         ("an empty original", body_of({**alone, "original": {**original, "size": 0}}, thumbnail), blobs[:1]),
+        ("an original of 2^28 + 1 bytes", body_of(of_size((1 << 28) + 1, 5_000), thumbnail), blobs),
+        ("a medium size of 2^24 + 1 bytes", body_of(of_size(1 << 28, (1 << 24) + 1), thumbnail), blobs),
+        ("an original alone of 2^24 + 1 bytes", body_of(of_size((1 << 24) + 1), thumbnail), blobs[:1]),
+        ("a size of 2^53 bytes", body_of(of_size(1 << 53, 5_000), thumbnail), blobs),
+        ("a size with a fraction", body_of(of_size(1.5, 5_000), thumbnail), blobs),
         ("no width", body_of({**alone, "width": 0}, thumbnail), blobs[:1]),
         ("JSON beyond the end", number(1 << 16, 4) + text(facts), blobs),
         ("no JSON", number(3, 4) + b"{}}" + thumbnail, blobs),

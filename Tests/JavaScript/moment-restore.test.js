@@ -1,9 +1,14 @@
-// Restoring moments from a sealed file while another tab is unlocked.
+// Backups of moments: restored while another tab is unlocked, and with an invalid photo.
+import { randomBytes, randomID } from "/crypto/bytes.js";
+import { sealEnvelope } from "/crypto/envelope.js";
+import { signRecord } from "/crypto/signature.js";
+import { momentBody, photoBody } from "/formats/moment-format.js";
+import { planExport } from "/features/backup/moment-export.js";
 import { changesOf, forget, openMomentBackup, restoreMoments } from "/features/backup/moment-restore.js";
 import { writeMomentBackup } from "/features/backup/moment-backup.js";
 import { systemTime } from "/hub/time.js";
 import { sweepStaged } from "/sync/photo-staging.js";
-import { equal, eventually } from "./harness.js";
+import { equal, eventually, refusal } from "./harness.js";
 import { pairedCompanion } from "./fake-household.js";
 import { createPicture, MomentHub } from "./fake-moments.js";
 
@@ -13,7 +18,52 @@ const passphrase = "seven sealed lakes in the north";
 
 const sent = (companion) => eventually(async () => (await companion.device.store.waiting()).length === 0, "all sent");
 
+/** A record that the computer wrote into the vault. */
+async function record(hub, collection, body, blobs = []) {
+    const name = { vault: hub.vault, collection, id: randomID(), revision: 1 };
+    const sealed = await sealEnvelope(body, name, hub.vaultKey, 1);
+    return signRecord(hub.computer.key, name, { epoch: 1, author: hub.computer.id, blobs, sealed });
+}
+
 export const tests = {
+    async aPhotoOfARefusedSizeStopsNothingElse() {
+        const hub = await MomentHub.make();
+        const { companion } = await pairedCompanion(hub, { time: quick });
+        const own = await companion.momentPhotos.seal(new Blob([await createPicture(64, 48, 1)]));
+        await companion.moments.save(null, { title: "Lake", words: "", date: 1, photos: [own] });
+        await sent(companion);
+        const original = { type: "image/jpeg", size: 2 ** 40, key: randomBytes(32), blob: randomID() };
+        const photo = await record(hub, "photos",
+            photoBody({ width: 1, height: 1, original, thumbnail: randomBytes(9) }), [original.blob]);
+        const theirs = await record(hub, "moments", momentBody({
+            title: "Hill", words: "", date: 2, offset: 0, mood: "", favourite: false, created: 2, modified: 2,
+            photos: [{ id: photo.id, width: 1, height: 1, hash: "0".repeat(40) }],
+        }));
+        hub.store(photo, theirs);
+        const titles = async () => (await companion.moments.list()).moments.map(({ title }) => title);
+        await eventually(async () => (await titles()).join() === "Hill,Lake", "both moments are shown");
+        for (const read of ["thumbnail", "facts", "medium", "original"]) {
+            equal(await refusal(() => companion.momentPhotos[read](photo.id)), "noKey", read);
+        }
+        equal(companion.syncLoop.connection, "live", "the connection");
+
+        const { signal } = new AbortController();
+        const plan = await planExport(companion, {}, { signal });
+        equal([plan.moments.length, plan.photos.length, plan.missing], [2, 1, 1], "exported, and missing");
+        const parts = [];
+        const written = await writeMomentBackup(companion, passphrase, (bytes) => parts.push(bytes.slice()),
+            { signal });
+        equal(written, { moments: 2, photos: 1, missing: 1 }, "in the backup");
+        for (const moment of (await companion.moments.list()).moments) await companion.moments.erase(moment);
+        await sent(companion);
+        const backup = await openMomentBackup(new Blob(parts), passphrase);
+        const restored = await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
+        forget(backup);
+        equal([restored.moments, restored.photos, restored.failed], [1, 1, 1], "moments, photos and failures");
+        equal(await titles(), ["Lake"], "restored moments");
+        companion.close();
+    },
+
     async aSweepOfAnotherTabLeavesThePhotosOfARestore() {
         const hub = await MomentHub.make();
         const { companion } = await pairedCompanion(hub, { time: quick });

@@ -35,6 +35,10 @@ export const thumbnailSide = 320;
 export const mediumSide = 2_048;
 /** Of a chosen file, in bytes. */
 export const maximumOriginal = 50 * 1024 * 1024;
+/** Of a stored original, in bytes: what is drawn again of a chosen file may be larger than the file. */
+const maximumOriginalSize = 2 ** 28;
+/** Of a medium size, and of an original that is shown in its place. */
+export const maximumMediumSize = 2 ** 24;
 export const chunkLogarithm = 20;
 /** How long a moment stays in the trash, in seconds. */
 export const trashSeconds = 30 * 86_400;
@@ -106,9 +110,17 @@ export function momentBody(content) {
     return utf8(JSON.stringify(content));
 }
 
+/**
+ * Whether readers accept these sizes: a size is opened in memory as a whole.
+ * @param {number} original in bytes
+ * @param {number} [medium] if there is one
+ */
+export const areReadableSizes = (original, medium) => (medium ?? 1) <= maximumMediumSize
+    && original <= (medium === undefined ? maximumMediumSize : maximumOriginalSize);
+
 /** @param {PhotoBodySize | undefined} size @returns {PhotoSize | null} */
 function photoSize(size) {
-    if (!size || !pictureTypes.includes(size.type) || !isWhole(size.size, 1, 2 ** 40)
+    if (!size || !pictureTypes.includes(size.type) || !isWhole(size.size, 1, maximumOriginalSize)
         || !isID(size.blob) || !isText(size.key)) {
         return null;
     }
@@ -134,6 +146,7 @@ export function readPhoto(body, blobs) {
             && thumbnail.length >= 1 && thumbnail.length <= maximumThumbnail
             && sizes.length === blobs.length && sizes.every((size, index) => size?.blob === blobs[index]);
         if (!isRight || !sizes[0] || sizes[1] === null) return null;
+        if (!areReadableSizes(sizes[0].size, sizes[1]?.size)) return null;
         return {
             width, height, ...(taken === undefined ? {} : { taken }), original: sizes[0],
             ...(sizes[1] ? { medium: sizes[1] } : {}), thumbnail,

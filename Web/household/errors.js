@@ -1,3 +1,5 @@
+import { FormatError } from "../crypto/errors.js";
+
 /**
  * `locked`: unlock first. `wrongPIN`, `wait` (for `retryAfterSeconds`), `pairAgain`: why unlocking failed. `noPasskey`:
  * the passkey does not unlock this device. `weakPIN`. `alreadyPaired`, `refused` (by the owner), `tooLate`, `untrusted`
@@ -25,3 +27,10 @@ export class CompanionError extends Error {
         this.retryAfterSeconds = retryAfterSeconds;
     }
 }
+
+/**
+ * Whether one record does not open on this device: it is not here, lacks its key, or is invalid. The others may open.
+ * @param {unknown} error
+ */
+export const isUnreadable = (error) => error instanceof FormatError
+    || (error instanceof CompanionError && (error.code === "notFound" || error.code === "noKey"));

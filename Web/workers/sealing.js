@@ -1,7 +1,7 @@
 // Decodes a chosen photo in a worker, resizes it and seals it. Only the thumbnail and the metadata leave it unsealed.
 // The worker stores nothing and ends after one photo.
 import { ExifError, exifPrefix, readExif, takenAt } from "../formats/exif.js";
-import { chunkLogarithm, maximumOriginal, maximumThumbnail, mediumSide,
+import { areReadableSizes, chunkLogarithm, maximumMediumSize, maximumOriginal, maximumThumbnail, mediumSide,
     thumbnailSide } from "../formats/moment-format.js";
 import { typeOf } from "../formats/image-type.js";
 import { isAnimated, isTruncated } from "../formats/picture-bytes.js";
@@ -23,8 +23,8 @@ import { sealContent } from "../crypto/stream.js";
  *   position: { latitude: number, longitude: number } | null }} SealedPicture
  */
 /**
- * Why a picture is refused. `heic`: this browser can't decode it.
- * @typedef {"tooLarge" | "notPicture" | "truncated" | "heic" | "notDecoded"} RefusalCode
+ * Why a picture is refused. `heic`: this browser can't decode it. `tooDetailed`: drawn again it is too large.
+ * @typedef {"tooLarge" | "tooDetailed" | "notPicture" | "truncated" | "heic" | "notDecoded"} RefusalCode
  */
 /**
  * @typedef {{ step: "reading" | "drawing" | "sealing" } | { picture: SealedPicture } |
@@ -128,8 +128,10 @@ async function seal({ file, name, keepsOriginal }) {
     const original = keepsOriginal ? { bytes: content, type } : {
         bytes: await bytesOf(await drawn(image, longer, kept, 0.92)), type: kept,
     };
-    const isEnough = original.type === "image/jpeg" && longer <= mediumSide;
+    const isEnough = original.type === "image/jpeg" && longer <= mediumSide
+        && original.bytes.length <= maximumMediumSize;
     const medium = isEnough ? null : await bytesOf(await drawn(image, mediumSide, "image/jpeg", 0.85));
+    if (!areReadableSizes(original.bytes.length, medium?.length)) throw new Refusal("tooDetailed");
     const thumbnail = await thumbnailOf(image);
     image.close();
     post({ step: "sealing" });

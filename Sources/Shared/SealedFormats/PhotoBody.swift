@@ -20,8 +20,9 @@ public struct PhotoBody: Equatable, Sendable {
             self.blob = blob
         }
 
-        fileprivate var isRight: Bool {
-            PhotoBody.types.contains(type) && 1...(1 << 40) ~= size && key.count == ContentStream.keyLength
+        /// - Parameter most: in bytes.
+        fileprivate func isRight(most: Int) -> Bool {
+            PhotoBody.types.contains(type) && 1...most ~= size && key.count == ContentStream.keyLength
         }
 
         /// As stored in its blob, in bytes.
@@ -44,7 +45,7 @@ public struct PhotoBody: Equatable, Sendable {
     /// When it was taken according to the picture, seconds since 1970.
     public var taken: Double?
     public var original: Size
-    /// A JPEG whose longer side is at most 2,048 pixels; nil where the original is one.
+    /// A JPEG whose longer side is at most 2,048 pixels; nil where the original is one of at most `maximumMediumBytes`.
     public var medium: Size?
     /// A JPEG whose longer side is at most 320 pixels.
     public var thumbnail: Data
@@ -65,6 +66,10 @@ public struct PhotoBody: Equatable, Sendable {
     ]
     /// Of a chosen file, in bytes.
     public static let maximumOriginal = 50 << 20
+    /// Of an original as it is stored: what is drawn again of a chosen file may be larger than the file.
+    public static let maximumOriginalBytes = 256 << 20
+    /// Of a medium size, and of an original that is shown in its place.
+    public static let maximumMediumBytes = 16 << 20
     /// In bytes.
     public static let maximumThumbnail = 16_384
     public static let thumbnailSide = 320
@@ -102,7 +107,8 @@ public struct PhotoBody: Equatable, Sendable {
 
     private var isRight: Bool {
         Self.sides.contains(width) && Self.sides.contains(height) && taken.map(MomentBody.times.contains) ?? true
-            && original.isRight && medium?.isRight ?? true && medium?.blob != original.blob
+            && original.isRight(most: medium == nil ? Self.maximumMediumBytes : Self.maximumOriginalBytes)
+            && medium?.isRight(most: Self.maximumMediumBytes) ?? true && medium?.blob != original.blob
             && 1...Self.maximumThumbnail ~= thumbnail.count
     }
 

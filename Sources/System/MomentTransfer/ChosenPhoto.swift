@@ -36,7 +36,8 @@ public struct ChosenPhoto: Sendable {
     }
 
     private static let limits = PictureMaker.Limits(
-        medium: PhotoBody.mediumSide, thumbnail: PhotoBody.thumbnailSide, thumbnailBytes: PhotoBody.maximumThumbnail)
+        medium: PhotoBody.mediumSide, thumbnail: PhotoBody.thumbnailSide, mediumBytes: PhotoBody.maximumMediumBytes,
+        thumbnailBytes: PhotoBody.maximumThumbnail)
 
     /// Blocks.
     /// - Throws: `TransferError` that names the file.

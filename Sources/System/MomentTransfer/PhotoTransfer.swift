@@ -78,7 +78,7 @@ public struct PhotoDownload: Sendable {
 
     private func open(_ size: PhotoSize) async throws -> [UInt8] {
         guard let vault = ItemID(photo.vault), let id = ItemID(photo.id),
-            1...ContentStream.maximumPhoto ~= size.size
+            1...PhotoBody.maximumOriginalBytes ~= size.size
         else { throw ControlClientError.notUnderstood(cause: "an invalid photo") }
         let layout = ContentStream.Layout(contentSize: UInt64(size.size), chunkSize: .mebi1)
         let opened = OpenedPhoto()
@@ -96,9 +96,4 @@ public struct PhotoDownload: Sendable {
 /// `@unchecked Sendable`: pieces are added one by one.
 private final class OpenedPhoto: @unchecked Sendable {
     var bytes: [UInt8] = []
-}
-
-extension ContentStream {
-    /// The limit of a photo's size in bytes: nothing larger is opened in memory.
-    fileprivate static let maximumPhoto = 1 << 30
 }

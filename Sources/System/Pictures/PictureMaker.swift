@@ -21,12 +21,14 @@ public struct PictureMaker: Sendable {
         /// Longer sides, in pixels.
         public var medium: Int
         public var thumbnail: Int
-        /// Of the thumbnail, in bytes.
+        /// In bytes.
+        public var mediumBytes: Int
         public var thumbnailBytes: Int
 
-        public init(medium: Int, thumbnail: Int, thumbnailBytes: Int) {
+        public init(medium: Int, thumbnail: Int, mediumBytes: Int, thumbnailBytes: Int) {
             self.medium = medium
             self.thumbnail = thumbnail
+            self.mediumBytes = mediumBytes
             self.thumbnailBytes = thumbnailBytes
         }
     }
@@ -54,12 +56,15 @@ public struct PictureMaker: Sendable {
             input: bytes)
         let (numbers, content) = try Self.split(made, count: 5)
         let size = PictureSize(width: numbers[0], height: numbers[1])
-        guard content.count == numbers[3] + numbers[4], numbers[4] <= limits.thumbnailBytes else { throw .damaged }
+        guard content.count == numbers[3] + numbers[4], numbers[3] <= limits.mediumBytes,
+            numbers[4] <= limits.thumbnailBytes
+        else { throw .damaged }
         let (medium, thumbnail) = (Array(content.prefix(numbers[3])), Array(content.dropFirst(numbers[3])))
         try Self.check(medium, limits.medium)
         try Self.check(thumbnail, limits.thumbnail)
         let (originalType, original) = keepsOriginal ? (type, bytes) : try self.original(bytes, type, exif)
-        let isEnough = originalType == .jpeg && size.longerSide <= limits.medium
+        let isEnough =
+            originalType == .jpeg && size.longerSide <= limits.medium && original.count <= limits.mediumBytes
         return PreparedPicture(
             size: size, type: originalType, original: original, medium: isEnough ? nil : medium, thumbnail: thumbnail,
             exif: exif, isReducedToOnePicture: numbers[2] > 1 && originalType != type)

@@ -8,7 +8,7 @@ import Testing
 /// Smaller sizes of other programs' pictures.
 @Suite struct PictureMakerTests {
     private let maker: PictureMaker
-    private let limits = PictureMaker.Limits(medium: 48, thumbnail: 32, thumbnailBytes: 16_384)
+    private let limits = PictureMaker.Limits(medium: 48, thumbnail: 32, mediumBytes: 1 << 20, thumbnailBytes: 16_384)
 
     init() throws { maker = PictureMaker(executable: try BuiltProducts.path("applocker-picture")) }
 
@@ -152,10 +152,29 @@ import Testing
     }
 
     @Test func aSmallJPEGHasNoMediumSize() throws {
-        let large = PictureMaker.Limits(medium: 2_048, thumbnail: 320, thumbnailBytes: 16_384)
+        let large = PictureMaker.Limits(medium: 2_048, thumbnail: 320, mediumBytes: 16 << 20, thumbnailBytes: 16_384)
         let made = try maker.prepare(try Fixture.bytes("silent.jpg"), keepsOriginal: false, limits: large)
         #expect(made.medium == nil && made.exif == nil)
         #expect(JPEGSegments.size(of: made.thumbnail) == PictureSize(width: 96, height: 64))
+    }
+
+    /// A JPEG of a phone may end with a video.
+    @Test func aSmallJPEGOfManyBytesHasAMediumSize() throws {
+        let large = PictureMaker.Limits(medium: 2_048, thumbnail: 320, mediumBytes: 50_000, thumbnailBytes: 16_384)
+        let bytes = try Fixture.bytes("silent.jpg") + [UInt8](repeating: 7, count: 50_000)
+        let made = try maker.prepare(bytes, keepsOriginal: true, limits: large)
+        let medium = try #require(made.medium)
+        #expect(made.original == bytes && medium.count <= 50_000)
+        #expect(JPEGSegments.size(of: medium) == PictureSize(width: 96, height: 64))
+    }
+
+    @Test func aMediumSizeAboveItsLimitIsRefused() throws {
+        let small = PictureMaker.Limits(medium: 2_048, thumbnail: 320, mediumBytes: 100, thumbnailBytes: 16_384)
+        let bytes = try Fixture.bytes("silent.jpg")
+        let error = #expect(throws: PictureError.self) {
+            try maker.prepare(bytes, keepsOriginal: false, limits: small)
+        }
+        #expect(error?.code == .damaged)
     }
 
     @Test func aThumbnailStaysWithinItsLimit() throws {
@@ -164,7 +183,8 @@ import Testing
         // codes of 8 bits, with one that clears the table before it grows.
         let bytes = gif(320, 320) { UInt8.random(in: 0..<128, using: &numbers) }
         let made = try maker.prepare(
-            bytes, keepsOriginal: false, limits: .init(medium: 2_048, thumbnail: 320, thumbnailBytes: 16_384))
+            bytes, keepsOriginal: false,
+            limits: .init(medium: 2_048, thumbnail: 320, mediumBytes: 16 << 20, thumbnailBytes: 16_384))
         #expect(1...16_384 ~= made.thumbnail.count)
     }
 

@@ -4,7 +4,7 @@ import { unhex } from "../../crypto/bytes.js";
 import { HubError } from "../../hub/errors.js";
 import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
 import { BackupWriter } from "./backup-file.js";
-import { CompanionError } from "../../household/errors.js";
+import { CompanionError, isUnreadable } from "../../household/errors.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { sealedLength } from "../../formats/moment-format.js";
 import { readSealed } from "../../sync/photo-staging.js";
@@ -26,7 +26,7 @@ async function newest({ device }, collection, id) {
 }
 
 /**
- * Blobs and records of a backup, from records alone. `missing`: photos that are not here.
+ * Blobs and records of a backup, from records alone. `missing`: photos that do not open here.
  * @param {Companion} companion
  * @param {AbortSignal} signal
  */
@@ -41,8 +41,8 @@ async function planned(companion, signal) {
         check(signal);
         const record = await newest(companion, "photos", id);
         const facts = record && (await companion.momentPhotos.facts(id).catch((error) => {
-            if (error instanceof CompanionError && error.code === "notFound") return null;
-            throw error;
+            if (!isUnreadable(error)) throw error;
+            return null;
         }));
         if (!record || !facts) continue;
         photos.push(id);

@@ -1,7 +1,6 @@
 // Exports moments unsealed: photos as files, a page to read, data for other programs.
 import { utf8 } from "../../crypto/bytes.js";
-import { FormatError } from "../../crypto/errors.js";
-import { CompanionError } from "../../household/errors.js";
+import { CompanionError, isUnreadable } from "../../household/errors.js";
 import { localISO, momentsData, timelinePage } from "./moment-pages.js";
 import { zipLength, zipLimits } from "./zip.js";
 
@@ -30,13 +29,6 @@ const roomForText = { moment: 4_096, photo: 1_024, remark: 512 };
 function check(signal) {
     if (signal.aborted) throw new CompanionError("cancelled", "The export was stopped.");
 }
-
-/**
- * Missing photos are counted; any other error ends the export.
- * @param {unknown} error
- */
-const isMissing = (error) => error instanceof FormatError
-    || (error instanceof CompanionError && (error.code === "notFound" || error.code === "noKey"));
 
 /**
  * File names by date; several within a second are numbered.
@@ -94,7 +86,7 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
         /** @param {string} id @param {{ width: number, height: number }} size @returns {Promise<PageFile>} */
         async function planned(id, size) {
             const facts = await momentPhotos.facts(id).catch((error) => {
-                if (!isMissing(error)) throw error;
+                if (!isUnreadable(error)) throw error;
                 return null;
             });
             if (!facts) {
@@ -162,7 +154,7 @@ export async function exportPlain({ momentPhotos, device }, plan, target, { sign
                 if (copy) await target.write(copy.path, (await momentPhotos.medium(id, { signal })).bytes, local);
             } catch (error) {
                 check(signal);
-                if (!isMissing(error)) throw error;
+                if (!isUnreadable(error)) throw error;
                 missing.add(id);
             }
             done += size + (copy?.size ?? 0);

@@ -77,7 +77,7 @@ async function exportBackup(context, { start, going, status }) {
         save.focus();
         status.textContent = `${counted(moments, "moment")} and ${counted(photos, "photo")} sealed.`
             + (missing > 0
-                ? ` ${counted(missing, "photo")} ${missing === 1 ? "is" : "are"} not on this device and skipped.`
+                ? ` ${counted(missing, "photo")} can’t be opened here and ${missing === 1 ? "is" : "are"} skipped.`
                 : "");
     } catch (error) {
         if (!signal.aborted) status.textContent = sentenceOf(error);

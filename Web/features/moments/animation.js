@@ -1,4 +1,5 @@
 // The original of a photo, if it is animated: every other size is a still JPEG.
+import { maximumOriginal } from "../../formats/moment-format.js";
 import { isAnimated } from "../../formats/picture-bytes.js";
 
 /** The types that `isAnimated` recognizes. */
@@ -21,7 +22,8 @@ export const mayMove = () => !matchMedia("(prefers-reduced-motion: reduce)").mat
  */
 export async function animation(photos, id, signal) {
     const { original } = await photos.facts(id);
-    if (!movingTypes.includes(original.type)) return null;
+    // It is fetched without a request: of a malicious member it may be larger than any chosen file.
+    if (!movingTypes.includes(original.type) || original.size > maximumOriginal) return null;
     const { type, chunk, whole } = await photos.opened(id, (content) => content.original, signal);
     const first = await chunk(0);
     if (type !== "image/gif" && !isAnimated(first, type)) return null;

@@ -25,6 +25,7 @@ import { scriptURL } from "../../workers/script-url.js";
 
 const sentences = {
     tooLarge: "A photo has at most 50 MB; this one is larger.",
+    tooDetailed: "Without its metadata this photo has more than 256 MB. Keep the original, or save it as JPEG.",
     notPicture: "This file is not a supported photo (JPEG, PNG, WebP, HEIC, AVIF or GIF).",
     truncated: "The file ends in the middle of the photo: it was not copied completely. Copy it again.",
     heic: "This browser can’t open HEIC photos. An iPhone converts them if you choose them from the photo library, not "
@@ -187,7 +188,7 @@ export class MomentPhotos {
         const content = readPhoto(await keys.openContent(record, sealed), record.blobs);
         if (!content) {
             throw new CompanionError("noKey",
-                "This photo was added by a newer version of AppLocker. Update this app.");
+                "This photo is damaged, or was added by a newer version of AppLocker. Update this app.");
         }
         this.device.requireUnlocked(keys);
         return { content, record };

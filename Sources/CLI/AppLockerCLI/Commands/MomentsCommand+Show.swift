@@ -43,6 +43,8 @@ extension MomentsCommand {
                     Output.errors.line(Paint(.errors).warning("A photo can't be shown: \(error.sentence)"))
                 } catch let error as ControlError where error.code == .hub || error.code == .noSuchItem {
                     Output.errors.line(Paint(.errors).warning("A photo is not here: \(error.message.terminalSafe)"))
+                } catch let error as ControlError where error.code == .notReadable {
+                    Output.errors.line(Paint(.errors).warning("A photo can't be shown: \(error.message.terminalSafe)"))
                 }
             }
         }
