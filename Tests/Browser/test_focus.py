@@ -29,7 +29,7 @@ def test_the_focus_goes_to_the_result_of_a_launch(phone, computer, answer):
     page.keyboard.press("Enter")
     result = command_succeeds(phone, card)
     assert focused(page) == result.strip()
-    process.wait(20)
+    process.wait(60)
     # The card disappears with its result.
     page.clock.fast_forward(6000)
     card.wait_for(state="detached")

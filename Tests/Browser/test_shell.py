@@ -107,7 +107,7 @@ def test_the_panel_opens_already_paired(new_context, computer):
         desk.page.get_by_label("Name of this device").fill("Browser")
         desk.page.get_by_role("button", name="Pair this device").click()
         desk.page.get_by_role("heading", name="Choose a PIN").wait_for()
-        output, errors = panel.communicate(timeout=30)
+        output, errors = panel.communicate(timeout=60)
         assert panel.returncode == 0, errors
         assert json.loads(output)["name"].endswith(" panel"), output
         assert not os.path.exists(path), "the page with the link remains"
@@ -121,4 +121,4 @@ def test_the_panel_opens_already_paired(new_context, computer):
     finally:
         if panel.poll() is None:
             panel.terminate()
-            panel.wait(20)
+            panel.wait(60)

@@ -53,7 +53,7 @@ def a_launch_on_the_second_is_approved(phone, computer, second):
     assert process.poll() is None, "the launch is not held"
     card.get_by_role("button", name="Approve", exact=True).click()
     command_succeeds(phone, card)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert "unlocked" in second.run("app", "diary", "--json")
     assert "unlocked" not in computer.run("app", "diary", "--json"), "the app was unlocked on the first computer"
 

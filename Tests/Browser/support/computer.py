@@ -76,7 +76,7 @@ class Computer:
     def turn_off(self):
         """Until the next command that needs it; its hub keeps running."""
         self.applocker.send_signal(signal.SIGINT)
-        self.applocker.wait(20)
+        self.applocker.wait(60)
         self.applocker = None
 
     def open_vault(self):
@@ -245,7 +245,7 @@ class Computer:
             process.send_signal(signal.SIGINT)
         for process in started:
             try:
-                process.wait(20)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

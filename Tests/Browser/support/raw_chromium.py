@@ -75,7 +75,7 @@ class RawChromium:
     def end(self):
         with contextlib.suppress(RuntimeError):
             self.send("Browser.close")
-        self.process.wait(20)
+        self.process.wait(60)
         shutil.rmtree(self.profile, ignore_errors=True)
 
 
