@@ -3,6 +3,7 @@
 import itertools
 import os
 import pathlib
+import random
 import re
 import socket
 
@@ -13,7 +14,10 @@ FIRST = 12_000
 LOWEST_OUTGOING = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
 
 worker = int(re.sub(r"\D", "", os.environ.get("PYTEST_XDIST_WORKER", "")) or 0)
-numbers = itertools.cycle(range(FIRST + worker * COUNT, FIRST + (worker + 1) * COUNT))
+start = FIRST + worker * COUNT
+# Another run on this machine has the same ports: beginning at a random one, they rarely choose the same.
+begin = random.randrange(start, start + COUNT)
+numbers = itertools.cycle([*range(begin, start + COUNT), *range(start, begin)])
 
 
 def free_port():
