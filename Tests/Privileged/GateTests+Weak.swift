@@ -51,10 +51,10 @@ extension GateTests {
     }
 
     private func weakApp(
-        guarded: Bool = true, ownMounts: Bool = false,
+        guarded: Bool = true, isUndisturbed: Bool = false,
         answering: @escaping @Sendable (LaunchQuestion) -> Bool? = { _ in nil }
     ) async throws -> WeakApp {
-        let gate = try await GateUnderTest(user: Self.nobody, ownMounts: ownMounts)
+        let gate = try await GateUnderTest(user: Self.nobody, isUndisturbed: isUndisturbed)
         await eventually("it reports it") { gate.errorOutput.contains("WEAK MODE") }
         #expect(gate.store.log.contains { $0.contains("STATUS=Weak mode") })
         let program = try TestProgram(at: gate.directory.path("apps/program"))
@@ -140,7 +140,7 @@ extension GateTests {
     }
 
     @Test func `weak mode uses no processor time while nothing starts`() async throws {
-        let app = try await weakApp(ownMounts: true)
+        let app = try await weakApp(isUndisturbed: true)
         /// How often a thread of the gate has waited (proc_pid_status(5), voluntary_ctxt_switches).
         func waits() throws -> Int {
             let tasks = "/proc/\(app.gate.pid)/task"

@@ -22,9 +22,10 @@ final class GateUnderTest: Sendable {
     private let process = Mutex<ChildProcess?>(nil)
 
     /// Starts a gate and waits until it is ready.
-    /// - Parameter ownMounts: what others mount meanwhile does not wake it up.
-    init(_ arguments: [String] = [], user: uid_t? = nil, ownMounts: Bool = false) async throws {
-        directory = try TemporaryDirectory()
+    /// - Parameter isUndisturbed: what others mount, create or search meanwhile does not wake it up.
+    init(_ arguments: [String] = [], user: uid_t? = nil, isUndisturbed: Bool = false) async throws {
+        // The gate watches every directory above a program. Browsers and tests create files in /tmp, not in /var/lib.
+        directory = try TemporaryDirectory(in: isUndisturbed ? "/var/lib" : "/tmp")
         chmod(directory.path, 0o755)
         let sockets = directory.path("run")
         mkdir(sockets, 0o755)
@@ -34,7 +35,7 @@ final class GateUnderTest: Sendable {
         if let user { chown(sockets + "/notify", user, user) }
         let gate = try BuiltProducts.path("applocker-gate")
         let arguments = ["--socket", socketPath, "--daemon-uid", "\(user ?? 0)"] + arguments
-        if ownMounts {
+        if isUndisturbed {
             let identity = user.map { ["setpriv", "--reuid=\($0)", "--regid=\($0)", "--clear-groups"] } ?? []
             program = "/usr/bin/unshare"
             self.arguments = ["--mount", "--propagation=private"] + identity + [gate] + arguments
