@@ -32,6 +32,18 @@ import Testing
         #expect(!waiting.add(new) && waiting.hasOverflowed)
     }
 
+    @Test func sixteenLocksOfAUserAreDueInTenSeconds() {
+        var reports = LockReports()
+        let start = ContinuousClock.now
+        func due(after duration: Duration, user: UInt32 = 1_000) -> Int {
+            (0..<100).filter { _ in reports.isDue(user, at: start + duration) }.count
+        }
+        #expect(due(after: .zero) == 16 && due(after: .seconds(10)) == 0)
+        #expect(due(after: .seconds(10), user: 1_001) == 16, "another user's")
+        #expect(due(after: .milliseconds(10_001)) == 16 && due(after: .seconds(20)) == 0)
+        #expect(due(after: .milliseconds(20_002)) == 16)
+    }
+
     @Test(
         .requires(.program("dbus-daemon"), .path("/usr/lib/python3/dist-packages/dbusmock/templates/logind.py")))
     func aScreenThatIsLockedAgainAndAgainIsReportedOnceASecond() async throws {
@@ -44,6 +56,7 @@ import Testing
         defer { signals.stop() }
         var reader = SignalReader(signals.signals)
         while let signal = await reader.next(), signal != .available {}
+        let begun = ContinuousClock.now
         for _ in 0..<200 { try await mock.call(session, "Session", "Lock") }
         try await mock.prepareForSleep(true)
         var locks = 0
@@ -52,8 +65,11 @@ import Testing
             #expect(signal == .sessionLocked(user: 1_000))
             locks += 1
         }
-        #expect(locks >= 16 && locks < 40)
+        // 16 at once in each 10 s, and one a second.
+        let seconds = (ContinuousClock.now - begun) / .seconds(1)
+        #expect(locks >= 16 && Double(locks) <= 16 * (seconds / 10 + 1) + seconds + 1, "\(locks) in \(seconds) s")
         // The last lock is reported too.
+        try await mock.call(session, "Session", "Lock")
         #expect(await reader.nextButSessions() == .sessionLocked(user: 1_000))
     }
 }
