@@ -66,7 +66,7 @@ extension CommandLineFixture {
     }
 
     /// Names of files below these places that contain this text and were written since. A file with the text proves the
-    /// search.
+    /// search. Without `-a` grep passes over the holes of sparse files: it would hold each in memory as one line.
     func files(holding text: String, below places: [String], newerThan stamp: String? = nil) async throws -> [String] {
         let newer = stamp.map { ["-newer", $0] } ?? []
         let proof = directory.path("proof-\(UUID().uuidString)")
@@ -74,7 +74,7 @@ extension CommandLineFixture {
         defer { unlink(proof) }
         let found = try await ChildProcess.run(
             "find",
-            places + [directory.path, "-type", "f"] + newer + ["-exec", "grep", "-l", "-a", "-F", text, "{}", "+"])
+            places + [directory.path, "-type", "f"] + newer + ["-exec", "grep", "-l", "-F", text, "{}", "+"])
         let names = Set(found.output.split(separator: "\n").map(String.init))
         try #require(names.contains(proof), "the search finds nothing: \(found.errorOutput)")
         return names.subtracting([proof]).sorted()
