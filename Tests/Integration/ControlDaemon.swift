@@ -50,6 +50,13 @@ final class ControlDaemon: Sendable {
         _ = try await process.wait()
     }
 
+    /// Suspends it until SIGCONT, and returns once it stands still.
+    func suspend() async throws {
+        process.kill(SIGSTOP)
+        let isSuspended = await eventually("it is suspended") { processState(process.pid) == "T" }
+        try #require(isSuspended, "\(process.stateDescription)")
+    }
+
     /// Resident memory, in bytes.
     func residentMemory() throws -> Int { try memory("VmRSS:") }
 
