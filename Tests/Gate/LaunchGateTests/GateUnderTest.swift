@@ -95,7 +95,7 @@ final class LaunchingProcess {
         defer { for argument in arguments { free(argument) } }
         try #require(posix_spawnp(&process, arguments[0]!, nil, nil, arguments, environ) == 0)
         handle = try #require(ProcessHandle(opening: process))
-        let end = Timetable.now + 10_000_000_000
+        let end = Timetable.now + 60_000_000_000
         while asOrdinaryUser, ProcessFacts.users(process)?.real == 0 {
             try #require(Timetable.now < end, "setpriv changes the user")
             sched_yield()
@@ -159,14 +159,14 @@ final class GateUnderTest {
         rmdir(directory)
     }
 
-    /// Runs the gate's loop until the condition holds, for at most 10 s.
+    /// Runs the gate's loop until the condition holds, for at most 60 s.
     func turn(until condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
         // Ends a turn without events.
-        gate.timetable.add(.watchdog, after: 10_000_000_000)
-        let end = Timetable.now + 10_000_000_000
+        gate.timetable.add(.watchdog, after: 60_000_000_000)
+        let end = Timetable.now + 60_000_000_000
         while !condition() {
             guard Timetable.now < end else {
-                return #expect(Bool(false), "the gate did not do it within 10 s", sourceLocation: location)
+                return #expect(Bool(false), "the gate did not do it within 60 s", sourceLocation: location)
             }
             try gate.runOnce()
         }
