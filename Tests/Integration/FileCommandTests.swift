@@ -85,7 +85,7 @@ struct FileCommandTests {
         try await fixture.end()
     }
 
-    @Test("Ctrl-C while it locks leaves the file unchanged")
+    @Test("Ctrl-C while it locks leaves the file unchanged", .requires(.freeSpace(gibibytes: 4)))
     func interrupted() async throws {
         let fixture = try await CommandLineFixture()
         #expect(try await fixture.run("vault", "unlock", passcodes: [CommandLineFixture.passcode]).status == 0)
@@ -98,6 +98,7 @@ struct FileCommandTests {
         }
         let child = try fixture.start(["file", "lock", path])
         await eventually("it writes") { try isWriting() || !child.isRunning }
+        try #require(child.isRunning, "\(child.stateDescription)")
         child.kill(SIGSTOP)
         await eventually("it is stopped") { processState(child.pid) == "T" }
         try #require(try isWriting(), "it has locked the file already: \(child.stateDescription)")

@@ -17,6 +17,8 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
     case postgresql
     /// A file or directory exists at this absolute path.
     case path(String)
+    /// Tests can write this much to /tmp.
+    case freeSpace(gibibytes: UInt64)
 
     public var description: String {
         switch self {
@@ -27,6 +29,7 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         case .display: "an X display (Xvfb)"
         case .postgresql: "a PostgreSQL server (initdb, postgres)"
         case .path(let path): "\(path)"
+        case .freeSpace(let gibibytes): "\(gibibytes) GiB of free space in /tmp"
         }
     }
 
@@ -40,7 +43,7 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         case .display: words.contains("display")
         case .program(let name):
             words.contains("display") && ["Xvfb", "weston", "sway", "mutter", "gnome-shell"].contains(name)
-        case .postgresql, .path: false
+        case .postgresql, .path, .freeSpace: false
         }
     }
 
@@ -54,7 +57,13 @@ public enum Requirement: Sendable, Hashable, CustomStringConvertible {
         case .display: Self.findProgram("Xvfb") != nil
         case .postgresql: PostgresServer.programs != nil
         case .path(let path): access(path, F_OK) == 0
+        case .freeSpace(let gibibytes): Self.freeBytes(in: "/tmp") >= gibibytes << 30
         }
+    }
+
+    private static func freeBytes(in directory: String) -> UInt64 {
+        var disk = statvfs()
+        return statvfs(directory, &disk) == 0 ? UInt64(disk.f_bavail) * UInt64(disk.f_frsize) : 0
     }
 
     /// The absolute path of a program: `name` itself if it is absolute, otherwise the first executable of that name on
