@@ -50,7 +50,7 @@ struct FFmpegCameraTests {
         let start = ContinuousClock.now
         let error = await #expect(throws: PhotoSourceError.self) { try await camera.photograph() }
         #expect(error == PhotoSourceError(.tookTooLong, "The camera returned no picture within 0.3 seconds."))
-        #expect(ContinuousClock.now - start < .seconds(30), "long before the camera ends")
+        #expect(ContinuousClock.now - start < .seconds(60), "before the camera ends")
         await eventually("both processes have ended") { try Self.processes(of: "sleep\u{0}61.5").isEmpty }
         await eventually("no zombie is left") { try Self.zombies().isEmpty }
     }
@@ -64,10 +64,10 @@ struct FFmpegCameraTests {
     }
 
     @Test func remainingChildrenAreKilledAfterAPicture() async throws {
-        let camera = try camera("sleep 63.5 & \(Self.picture)", limit: .seconds(40))
+        let camera = try camera("sleep 63.5 & \(Self.picture)", limit: .seconds(90))
         let start = ContinuousClock.now
         #expect(try await camera.photograph().count == 13)
-        #expect(ContinuousClock.now - start < .seconds(20), "a child that holds the pipe open is not waited for")
+        #expect(ContinuousClock.now - start < .seconds(60), "a child that holds the pipe open is not waited for")
         await eventually("the child has ended") { try Self.processes(of: "sleep\u{0}63.5").isEmpty }
     }
 
