@@ -152,12 +152,12 @@ import Testing
 
     /// A hub that sends without end fills no memory: what nobody takes stays in the buffers of the two sockets.
     @Test func aStreamIsReadOnlyAsFastAsItIsTaken() async throws {
-        let event = "event: large\nid: 7\ndata: {}\n\n"
+        let event = "event: large\nid: 7\ndata: \(String(repeating: "x", count: 1_000))\n\n"
         let count = (24 << 20) / event.utf8.count
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
         let server = try ScriptedServer(head + String(repeating: event, count: count))
         var items = try await client(server).stream(after: 0).makeAsyncIterator()
-        for _ in 0..<1_000 { _ = try await items.next() }
+        for _ in 0..<100 { _ = try await items.next() }
         // Real time is what is tested: a client that reads ahead would continue to read in it.
         var before = 0
         await eventually(every: .milliseconds(500), "the server can write no more") {
@@ -166,7 +166,7 @@ import Testing
             return now > 0 && now == before
         }
         #expect(before < 16 << 20 && !server.hasAnswered, "\(before >> 20) MiB were read")
-        var taken = 1_000
+        var taken = 100
         while try await items.next() != nil { taken += 1 }
         #expect(server.hasAnswered && taken == count + 1)
     }

@@ -23,6 +23,9 @@ final class ScriptedServer: Sendable {
 
     init(_ answer: String, closes: Bool = true) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        // Of each connection: otherwise the kernel chooses it, up to tcp_wmem (tcp(7)), which differs between machines.
+        var buffer = Int32(256 << 10)
+        setsockopt(listener, SOL_SOCKET, SO_SNDBUF, &buffer, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
