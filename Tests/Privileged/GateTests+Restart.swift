@@ -163,7 +163,12 @@ struct LaunchStorm: Sendable {
     /// called every `interval`.
     func run(_ path: String, disturb: @Sendable () async throws -> Void) async throws -> Outcome {
         var outcome = Outcome()
-        repeat { try await launch(path, &outcome, disturb) } while outcome.disturbances < Self.leastDisturbances
+        for _ in 0..<20 where outcome.disturbances < Self.leastDisturbances {
+            try await launch(path, &outcome, disturb)
+        }
+        try #require(
+            outcome.disturbances >= Self.leastDisturbances,
+            "\(outcome.disturbances) disturbances ended during \(outcome.launches) launches")
         return outcome
     }
 
