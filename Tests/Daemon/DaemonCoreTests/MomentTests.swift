@@ -246,7 +246,11 @@ private let right = SecretBytes(utf8: "right")
 
         connected.hub.setDown(false)
         world.time.advance(by: .seconds(600))
-        try await connected.isConnected()
+        let isConnected = await eventually("it is connected") {
+            world.time.wakeNext(within: .seconds(600))
+            return await connected.sync.engine.isConnected
+        }
+        try #require(isConnected)
         // It locked itself meanwhile.
         _ = try await world.sealed.vault.open(right, for: alice)
         await world.control.purge()
