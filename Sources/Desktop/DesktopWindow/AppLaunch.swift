@@ -1,5 +1,6 @@
 import BlockingThread
 import CGtk4
+import GtkSupport
 import Localization
 import ProcessHardening
 
@@ -18,7 +19,7 @@ enum AppLaunch {
             defer { g_object_unref(UnsafeMutableRawPointer(info)) }
             // Set for this program alone.
             let context = g_app_launch_context_new()
-            g_app_launch_context_unsetenv(context, "GSK_RENDERER")
+            for name in ProcessHygiene.ownVariables.keys { g_app_launch_context_unsetenv(context, name) }
             defer { g_object_unref(context) }
             var error: UnsafeMutablePointer<GError>?
             let isStarted = coreLimit.lifted { g_app_info_launch(info, nil, context, &error) != 0 }

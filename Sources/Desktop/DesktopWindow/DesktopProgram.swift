@@ -43,7 +43,8 @@ public enum DesktopProgram {
                     + "In a terminal, `applocker` does the same.\n")
             return 1
         }
-        let environment = ProcessInfo.processInfo.environment
+        let ownVariables = ProcessHygiene.ownVariables
+        let environment = ProcessInfo.processInfo.environment.filter { ownVariables[$0.key] == nil }
         let services = WindowServices(
             programs: SessionPrograms(environment: environment, socket: options.daemon.socket), coreLimit: coreLimit)
         let application = DesktopApplication(isService: options.gapplicationService, services) {
