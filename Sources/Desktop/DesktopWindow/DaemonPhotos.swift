@@ -22,6 +22,10 @@ struct DaemonPhotos: PhotoFiles {
         try await decoded(Array(photo.thumbnail), side: Self.thumbnailSide)
     }
 
+    func picture(of photo: [UInt8]) async throws -> PixelPicture {
+        try await decoded(photo, side: PhotoBody.mediumSide)
+    }
+
     /// Twice the row's 48, for dense screens.
     private static let thumbnailSide = 96
 

@@ -49,21 +49,19 @@ final class IntrudersPage: Page {
     private func update() {
         list.update(model.items)
         screen["nothing"].setVisible(model.items.isEmpty)
-        screen.show(model.photo == nil ? "list" : "photo", in: "stack")
-        guard let shown = model.shown, let photo = model.photo else {
-            return gtk_picture_set_paintable(screen["picture"].opaque, nil)
-        }
+        screen.show(model.picture == nil ? "list" : "photo", in: "stack")
+        gtk_picture_set_paintable(screen["picture"].opaque, nil)
+        guard let shown = model.shown, let picture = model.picture else { return }
         let caption = "\(shown.title). \(shown.detail)."
-        screen["caption"].setText(caption)
         gtk_picture_set_alternative_text(screen["picture"].opaque, localized("Intruder photo. \(caption)"))
-        let bytes = g_bytes_new(photo, gsize(photo.count))
-        let texture = gdk_texture_new_from_bytes(bytes, nil)
-        g_bytes_unref(bytes)
-        gtk_picture_set_paintable(screen["picture"].opaque, texture)
-        if let texture {
+        switch picture {
+        case .decoded(let pixels):
+            screen["caption"].setText(caption)
+            let texture = PictureTexture.make(pixels)
+            gtk_picture_set_paintable(screen["picture"].opaque, texture)
             g_object_unref(UnsafeMutableRawPointer(texture))
-        } else {
-            screen["caption"].setText(caption + " " + localized("The photo is damaged."))
+        case .failed(let reason):
+            screen["caption"].setText(caption + " " + reason)
         }
     }
 }

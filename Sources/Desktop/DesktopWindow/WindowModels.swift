@@ -33,7 +33,7 @@ struct WindowModels {
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
         moments = MomentsModel(context, vault, photos)
-        intruders = IntrudersModel(context, vault)
+        intruders = IntrudersModel(context, vault, photos)
         devices = DevicesModel(context, checkWays: checkWays)
         recovery = RecoveryModel(context)
         backup = BackupModel(context)

@@ -11,20 +11,31 @@ public struct IntruderItem: Equatable, Sendable, Identifiable {
     public var detail: String
 }
 
+/// An intruder photo that is shown.
+public enum IntruderPicture: Equatable, Sendable {
+    case decoded(PixelPicture)
+    /// Why it can't be.
+    case failed(String)
+}
+
 /// The intruder photos of the open vault. A picture is opened when it is looked at, and is in memory until then only.
 @MainActor @Observable
 public final class IntrudersModel {
     public private(set) var items: [IntruderItem] = []
-    /// The photo that is shown, a JPEG; nil: none.
-    public private(set) var photo: [UInt8]?
+    /// Nil if no photo is shown.
+    public private(set) var picture: IntruderPicture?
     public private(set) var shown: IntruderItem?
 
     private let context: DesktopContext
     private let vault: VaultModel
+    private let files: any PhotoFiles
+    /// Changes with each opening and closing.
+    private var openings = 0
 
-    public init(_ context: DesktopContext, _ vault: VaultModel) {
+    public init(_ context: DesktopContext, _ vault: VaultModel, _ files: any PhotoFiles) {
         self.context = context
         self.vault = vault
+        self.files = files
         vault.onLock.append { [unowned self] in
             items = []
             close()
@@ -57,15 +68,26 @@ public final class IntrudersModel {
     }
 
     public func open(_ id: String) async {
+        openings += 1
+        let opening = openings
         let reply = await vault.read { try await context.control.call(\.readIntruder, parameter: id) }
         guard let reply, let item = items.first(where: { $0.id == id }) else { return }
+        let picture: IntruderPicture
+        do {
+            picture = .decoded(try await files.picture(of: Array(reply.photo)))
+        } catch {
+            picture = .failed(localized("The photo can't be shown.") + " " + sentence(error))
+        }
+        // It may have been closed meanwhile, as it is when the vault is locked.
+        guard opening == openings else { return }
         shown = item
-        photo = Array(reply.photo)
+        self.picture = picture
     }
 
     public func close() {
+        openings += 1
         shown = nil
-        photo = nil
+        picture = nil
     }
 
     public func remove(_ id: String) async {

@@ -13,6 +13,8 @@ public protocol PhotoFiles: Sendable {
     func picture(of photo: PhotoReport) async throws -> PixelPicture
     /// The same of its thumbnail, with at most 96 pixels a side.
     func thumbnail(of photo: PhotoReport) async throws -> PixelPicture
+    /// The same of a photo that was opened, as an intruder's is: the camera's program and other computers are untrusted.
+    func picture(of photo: [UInt8]) async throws -> PixelPicture
     /// Writes a moment's photos, unsealed, into a folder. Nothing is overwritten.
     ///
     /// - Returns: one sentence.

@@ -202,26 +202,3 @@ struct BackupImportTests {
         #expect(model.progress == nil && model.importQuestion == nil && context.announcements == 0)
     }
 }
-
-@MainActor
-struct IntrudersModelTests {
-    @Test func aPhotoIsInMemoryOnlyWhileItIsShown() async {
-        let control = FakeControl()
-        let photo = IntruderReport(id: "p", time: TestClock.start, app: "f", user: nil, failures: 3, size: 2)
-        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
-        control.on(\.listIntruders) { _ in IntruderList(intruders: [photo]) }
-        control.on(\.listApps) { _ in AppList(apps: [app("f", "Firefox")]) }
-        control.on(\.readIntruder) { _ in IntruderPhoto(intruder: photo, photo: .init([1, 2])) }
-        let context = makeContext(control)
-        let vault = VaultModel(context, user: 1_000)
-        let model = IntrudersModel(context, vault)
-        await vault.refresh()
-        await model.load()
-        #expect(model.items.map(\.detail) == ["After 3 wrong passcodes for Firefox"])
-        await model.open("p")
-        #expect(model.photo == [1, 2])
-        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
-        await vault.refresh()
-        #expect(model.photo == nil && model.shown == nil && model.items.isEmpty)
-    }
-}

@@ -8,7 +8,7 @@ import Testing
 @MainActor
 struct MomentsModelTests {
     /// Photos of a test: what was asked for, and what happens then.
-    private final class Photos: PhotoFiles {
+    final class Photos: PhotoFiles {
         struct State {
             var requested: [String] = []
             var imported: [(folder: String, keepsOriginals: Bool)] = []
@@ -28,6 +28,11 @@ struct MomentsModelTests {
         }
 
         func thumbnail(of photo: PhotoReport) async throws -> PixelPicture { MomentsModelTests.dot }
+
+        /// `onPicture` gets its bytes as text.
+        func picture(of photo: [UInt8]) async throws -> PixelPicture {
+            try await state.withLock { $0.onPicture }(String(decoding: photo, as: UTF8.self))
+        }
 
         func save(
             _ moment: MomentReport, into folder: String, progress: @escaping ProgressHandler
@@ -55,7 +60,7 @@ struct MomentsModelTests {
         }
     }
 
-    private nonisolated static let dot = PixelPicture(width: 1, height: 1, rgb: [7, 7, 7])
+    nonisolated static let dot = PixelPicture(width: 1, height: 1, rgb: [7, 7, 7])
 
     /// The tasks that the model starts while it is set inherit it, so it is released when all of them have ended.
     private final class Marker: Sendable {}
