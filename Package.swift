@@ -267,14 +267,16 @@ if hasDesktop {
             "CGettext", "CXss", argumentParser,
         ],
         tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
-    targets += module("GtkSupport", in: .desktop, ["ProcessHardening", "QRCode", "CGtk4"])
+    targets += module("GtkSupport", in: .desktop, ["BlockingThread", "Pictures", "ProcessHardening", "QRCode", "CGtk4"])
     targets += module(
         "UnlockPrompt", in: .desktop,
         [
             "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "Localization", "DesktopSession", "GtkSupport",
             "ProcessHardening", "QRCode", "CGtk4", "CLinux", argumentParser,
         ],
-        tests: ["ControlAPI", "DesktopSession", "LocalControl", "applocker-prompt"])
+        tests: [
+            "ControlAPI", "DesktopSession", "GtkSupport", "LocalControl", "applocker-picture", "applocker-prompt",
+        ])
     targets += program("applocker-agent", in: .desktop, ["DesktopSession"])
     targets += program("applocker-prompt", in: .desktop, ["UnlockPrompt"])
 }

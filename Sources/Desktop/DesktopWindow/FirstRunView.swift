@@ -174,13 +174,15 @@ private final class AppChoice {
 
     let id: String
     private let screen = AppChoice.template.make()
+    private let image: AppImage
     private var isUpdating = false
 
     var widget: Widget { screen.widget }
 
     init(_ app: FirstRunModel.Choice, onToggle: @escaping @MainActor () -> Void) {
         id = app.id
-        screen["icon"].showIcon(app.icon, size: 48)
+        image = AppImage(screen["icon"], size: 48)
+        image.show(app.icon)
         screen["title"].setText(app.name)
         screen["toggle"].setAccessibleLabel(app.name)
         screen.widget.setAccessibleLabel(app.name)

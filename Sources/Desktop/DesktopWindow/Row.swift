@@ -1,6 +1,7 @@
 import CAdwaita
 import CGtk4
 import DesktopModels
+import DesktopSession
 import GtkSupport
 
 /// A row of a list: icon, title, subtitle, and what can be done.
@@ -13,6 +14,8 @@ final class Row {
     var onActivate: () -> Void = {}
     var onChoice: (Int) -> Void = { _ in }
     private var choices: [String] = []
+    private lazy var appImage = AppImage(screen["icon"])
+    private var shownApp: String?
 
     init() {
         Signals.connect(screen["button"].raw, "clicked") { [unowned self] in onButton() }
@@ -24,9 +27,12 @@ final class Row {
         screen.widget.setRowSubtitle(subtitle)
     }
 
+    /// Shows an app's icon. The same one is not opened again whenever a countdown changes the row.
     func showIcon(_ icon: String?) {
         screen["icon"].setVisible(true)
-        screen["icon"].showIcon(icon)
+        guard icon == nil || icon != shownApp else { return }
+        shownApp = icon
+        appImage.show(icon)
     }
 
     func showSymbol(_ name: String) {
@@ -79,6 +85,15 @@ final class Row {
     func setActivatable(_ isActivatable: Bool) {
         screen["next"].setVisible(isActivatable)
         gtk_list_box_row_set_activatable(screen.widget.cast(to: GtkListBoxRow.self), isActivatable ? 1 : 0)
+    }
+}
+
+extension AppImage {
+    /// With the icon of any program until the app's own is there.
+    convenience init(_ image: Widget, size: Int32 = 32) {
+        self.init(image, size: size, programs: SessionPrograms.ownDirectory) { hasIcon in
+            if !hasIcon { gtk_image_set_from_icon_name(image.opaque, "application-x-executable") }
+        }
     }
 }
 

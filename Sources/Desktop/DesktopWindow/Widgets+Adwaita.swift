@@ -96,23 +96,6 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
 
     func setAccessibleLabel(_ text: String) { cgtk_set_accessible_label(self, text) }
 
-    /// Shows an app's icon: a name of the theme, or the absolute path of a picture.
-    func showIcon(_ icon: String?, size: Int32 = 32) {
-        gtk_image_set_pixel_size(opaque, size)
-        if let icon, icon.hasPrefix("/") {
-            // GTK would show an unreadable picture as a broken one.
-            if let picture = gdk_pixbuf_new_from_file_at_scale(icon, size * 2, size * 2, 1, nil) {
-                gtk_image_set_from_pixbuf(opaque, picture)
-                g_object_unref(UnsafeMutableRawPointer(picture))
-                return
-            }
-        } else if let icon {
-            let theme = gtk_icon_theme_get_for_display(gtk_widget_get_display(self))
-            if gtk_icon_theme_has_icon(theme, icon) != 0 { return gtk_image_set_from_icon_name(opaque, icon) }
-        }
-        gtk_image_set_from_icon_name(opaque, "application-x-executable")
-    }
-
     var window: UnsafeMutablePointer<GtkWindow> { cast(to: GtkWindow.self) }
 }
 

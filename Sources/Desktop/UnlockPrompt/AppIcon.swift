@@ -1,7 +1,9 @@
 import CGtk4
+import DesktopSession
 import GtkSupport
 
-/// The app's icon with AppLocker's padlock in its corner. An app without an icon gets a tile with its first letter.
+/// The app's icon with AppLocker's padlock in its corner. An app without an icon gets a tile with its first letter, and so
+/// does one whose icon is still being opened.
 @MainActor
 struct AppIcon {
     static let size: Int32 = 72
@@ -10,9 +12,13 @@ struct AppIcon {
     let widget: Widget
     private let image = gtk_image_new()!
     private let letter = Widget.label("letter")
+    private let picture: AppImage
 
     init() {
-        gtk_image_set_pixel_size(image.opaque, Self.size)
+        picture = AppImage(image, size: Self.size, programs: SessionPrograms.ownDirectory) { [image, letter] hasIcon in
+            image.setVisible(hasIcon)
+            letter.setVisible(!hasIcon)
+        }
         gtk_widget_set_size_request(letter, Self.size, Self.size)
         let badge = gtk_drawing_area_new()!.styled("badge").aligned(GTK_ALIGN_END)
         gtk_widget_set_valign(badge, GTK_ALIGN_END)
@@ -26,27 +32,9 @@ struct AppIcon {
 
     /// - Parameter icon: a name in the icon theme, or the absolute path of a picture.
     func show(_ icon: String?, name: String) {
-        let isFound = icon.map(load) ?? false
         cgtk_set_accessible_label(image, name)
-        image.setVisible(isFound)
-        letter.setVisible(!isFound)
         letter.setText(name.first.map { String($0).uppercased() } ?? "?")
-    }
-
-    private func load(_ icon: String) -> Bool {
-        if icon.hasPrefix("/") {
-            // GTK would show an unreadable picture as a broken one.
-            guard let picture = gdk_pixbuf_new_from_file_at_scale(icon, Self.size * 2, Self.size * 2, 1, nil) else {
-                return false
-            }
-            gtk_image_set_from_pixbuf(image.opaque, picture)
-            g_object_unref(UnsafeMutableRawPointer(picture))
-            return true
-        }
-        let theme = gtk_icon_theme_get_for_display(gtk_widget_get_display(image))
-        guard gtk_icon_theme_has_icon(theme, icon) != 0 else { return false }
-        gtk_image_set_from_icon_name(image.opaque, icon)
-        return true
+        picture.show(icon)
     }
 }
 
