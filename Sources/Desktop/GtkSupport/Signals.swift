@@ -36,6 +36,17 @@ public enum Signals {
         }
     }
 
+    /// Each key that is pressed in the window, before any part of it handles it.
+    public static func connectKeys(_ window: Widget, _ body: @escaping @MainActor () -> Void) {
+        let keys = gtk_event_controller_key_new()!
+        gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE)
+        connectKey(keys) { _ in
+            body()
+            return false
+        }
+        gtk_widget_add_controller(window, keys)
+    }
+
     /// The window's "close-request"; the closure returns whether the window stays.
     public static func connectCloseRequest(_ window: Widget, _ body: @escaping @MainActor () -> Bool) {
         let thunk: @convention(c) (gpointer?, gpointer?) -> gboolean = { _, data in

@@ -100,9 +100,9 @@ struct PromptParts {
         gtk_widget_set_size_request(whole, Self.width, -1)
     }
 
-    func setMode(_ mode: PromptScene.Mode) {
+    func setMode(_ mode: PromptScene.Mode, acceptsInput: Bool) {
         // Not insensitive while the daemon checks: the field keeps the focus for another attempt.
-        gtk_editable_set_editable(passcode.opaque, mode == .asking ? 1 : 0)
+        gtk_editable_set_editable(passcode.opaque, mode == .asking && acceptsInput ? 1 : 0)
         passcode.setSensitive(mode == .asking || mode == .checking)
         passcode.setVisible(mode != .notice)
         message.setVisible(mode != .notice)
@@ -121,14 +121,15 @@ struct PromptParts {
         gtk_label_set_text_with_mnemonic(label.opaque, title)
     }
 
-    func setMessage(_ text: String) {
+    /// - Parameter isRefusal: it concerns what was entered.
+    func setMessage(_ text: String, isRefusal: Bool) {
         message.setText(text)
         cgtk_set_accessible_label(message, text)
-        cgtk_set_accessible_invalid(passcode, text.isEmpty ? 0 : 1)
-        if text.isEmpty {
-            gtk_widget_remove_css_class(passcode, "refused")
-        } else {
+        cgtk_set_accessible_invalid(passcode, isRefusal ? 1 : 0)
+        if isRefusal {
             gtk_widget_add_css_class(passcode, "refused")
+        } else {
+            gtk_widget_remove_css_class(passcode, "refused")
         }
     }
 

@@ -1,6 +1,7 @@
 import CGtk4
 import ControlAPI
 import GtkSupport
+import Localization
 
 /// The window that asks for the passcode. It is created once and kept hidden, so that it appears without delay; it
 /// draws `PromptScene`s and reports the user's input.
@@ -20,6 +21,9 @@ final class PromptWindow {
     private var scene: PromptScene?
     private var choices: [GrantChoice] = []
     private var acceptsEnterFrom = ContinuousClock.now
+    private var pause = TypingPause()
+    /// The scene replaced the one in which somebody was typing.
+    private var interruptsTyping = false
     private var shaking: Task<Void, Never>?
 
     /// GTK must have been initialised.
@@ -55,14 +59,21 @@ final class PromptWindow {
         if scene.mode == .lockedOut, self.scene?.mode != .lockedOut {
             gtk_window_set_focus(parts.window.cast(to: GtkWindow.self), nil)
         }
-        parts.setMode(scene.mode)
-        parts.setMessage(scene.message)
+        parts.setMode(scene.mode, acceptsInput: !pause.isOn(at: .now))
+        if interruptsTyping, scene.mode == .asking, scene.message.isEmpty {
+            let text = localized("The launch before this one was settled. This is another one.")
+            parts.setMessage(text, isRefusal: false)
+        } else {
+            parts.setMessage(scene.message, isRefusal: !scene.message.isEmpty)
+        }
         if !isNew, let before = self.scene { react(from: before, to: scene) }
         if !isShown { present() }
     }
 
     /// Shows a launch for the first time.
     private func begin(_ scene: PromptScene) {
+        pause.changePrompt(hasText: hasPasscode, at: .now)
+        interruptsTyping = pause.isOn(at: .now)
         clearPasscode()
         stopShaking()
         acceptsEnterFrom = .now + Self.enterIgnored
@@ -94,6 +105,7 @@ final class PromptWindow {
     }
 
     private func connect() {
+        Signals.connectKeys(parts.window) { [unowned self] in pause.key(at: .now) }
         Signals.connect(parts.passcode.raw, "activate") { [unowned self] in unlock(byEnter: true) }
         Signals.connect(parts.passcode.raw, "changed") { [unowned self] in updateUnlock() }
         Signals.connect(parts.unlock.raw, "clicked") { [unowned self] in unlock(byEnter: false) }
@@ -103,7 +115,7 @@ final class PromptWindow {
 
     private func unlock(byEnter: Bool) {
         guard let scene, scene.mode == .asking, let prompt = scene.prompt else { return }
-        if byEnter, .now < acceptsEnterFrom {
+        if pause.isOn(at: .now) || byEnter && .now < acceptsEnterFrom {
             clearPasscode()
             return
         }
@@ -112,12 +124,14 @@ final class PromptWindow {
         let selected = Int(gtk_drop_down_get_selected(parts.duration.opaque))
         guard choices.indices.contains(selected) else { return }
         clearPasscode()
+        pause.finishTyping()
         onUnlock(prompt, passcode, choices[selected].grant)
     }
 
     private func cancel() {
         guard let scene else { return }
         clearPasscode()
+        pause.finishTyping()
         onCancel(scene.prompt)
     }
 
@@ -127,9 +141,9 @@ final class PromptWindow {
         updateUnlock()
     }
 
-    private func updateUnlock() {
-        parts.unlock.setSensitive(gtk_editable_get_text(parts.passcode.opaque).pointee != 0)
-    }
+    private var hasPasscode: Bool { gtk_editable_get_text(parts.passcode.opaque).pointee != 0 }
+
+    private func updateUnlock() { parts.unlock.setSensitive(hasPasscode) }
 
     /// No movement if animations are disabled; the message has the same content.
     private func shake() {

@@ -12,6 +12,8 @@ import Testing
 struct PromptWindowTests {
     /// The position of "NAME is locked" in the window.
     static let heading = "360x40+36+112"
+    /// The position of the passcode field.
+    static let field = "360x60+36+205"
 
     @Test(arguments: Desktop.Kind.allCases)
     func theWindowAppearsAcceptsThePasscodeAndCloses(kind: Desktop.Kind) async throws {
@@ -218,6 +220,36 @@ struct PromptWindowTests {
         await desktop.awaitNoWindow()
         #expect(try desktop.daemon.answers("Firefox").count == 1)
         #expect(desktop.daemon.calls.allSatisfy { !$0.route.contains("Terminal") })
+        #expect(prompt.isRunning)
+    }
+
+    @Test func theRestOfAPasscodeIsNoAnswerToAnotherLaunch() async throws {
+        let desktop = try await Desktop(settings: ["gtk-cursor-blink=0"])
+        let prompt = try await desktop.startPrompt()
+        for name in ["Firefox", "Terminal"] { try desktop.daemon.send(.ask(.sample(name, name: name))) }
+        try await desktop.awaitWindow("Firefox is locked")
+        _ = await drawnHeading(desktop)
+        let empty = try await desktop.photograph(Self.field)
+        // Some seconds of typing, with Return at their end.
+        let typing = try ChildProcess(
+            "xdotool", ["type", "--delay", "50", String(repeating: "x", count: 100) + "\n"],
+            environment: desktop.environment)
+        await eventually("something is typed") { try await desktop.photograph(Self.field) != empty }
+        try desktop.daemon.send(.settled(prompt: "Firefox", outcome: .allowed))
+        await eventually("the other launch is shown") { try await desktop.title() == "Terminal is locked" }
+        #expect(typing.isRunning, "the user goes on typing")
+        #expect(try await typing.wait() == .code(0))
+        // Real time has to pass: the window accepts input again after a second without a key.
+        try await Task.sleep(for: .seconds(2))
+        #expect(try desktop.daemon.answers("Terminal").isEmpty)
+        if let folder = ProcessInfo.processInfo.environment["APPLOCKER_PICTURES"] {
+            try await desktop.x("import", "-window", "root", "\(folder)/prompt-another-launch.png")
+        }
+        try await desktop.type("correct horse")
+        try await desktop.press("Return")
+        await eventually("the answer") { try desktop.daemon.answers("Terminal").count == 1 }
+        #expect(try desktop.daemon.answers("Terminal").map(\.passcode) == ["correct horse"])
+        #expect(desktop.daemon.calls.allSatisfy { !$0.route.contains("Firefox") })
         #expect(prompt.isRunning)
     }
 
