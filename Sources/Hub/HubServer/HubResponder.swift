@@ -58,12 +58,13 @@ struct HubResponder: HTTPResponder {
         do {
             device = try await service.admit(route, token: token, from: client)
         } catch let error as HubError where error.code == .unauthorized && route == .roster {
-            let share = budget.share(of: nil)
+            guard let token, let household = try await service.household(ofRevoked: token) else { throw error }
+            let share = budget.share(of: household)
             let read = HubRequest(
                 route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
                 parameters: [:], device: nil, body: Data(), share: share)
-            guard let token, let page = try await service.rosterOfRevoked(read, token: token) else { throw error }
-            return try reply(page, share)
+            guard let page = try await service.rosterOfRevoked(read, token: token, of: household) else { throw error }
+            return try reply(page, share, context.channel)
         }
         let share = budget.share(of: device?.household)
         let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)
@@ -74,7 +75,7 @@ struct HubResponder: HTTPResponder {
             share: share)
         if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
         do {
-            return try reply(try await service.respond(to: read), share)
+            return try reply(try await service.respond(to: read), share, context.channel)
         } catch let conflict as RecordConflict {
             // It has the stored record, however small the request is.
             let refusal = HubErrorBody(
@@ -123,7 +124,7 @@ struct HubResponder: HTTPResponder {
 
     // MARK: Responses
 
-    private func reply(_ reply: HubReply, _ share: MemoryBudget.Share) throws -> Response {
+    private func reply(_ reply: HubReply, _ share: MemoryBudget.Share, _ channel: any Channel) throws -> Response {
         switch reply {
         case .json(let data): try json(data, status: .ok, share)
         case .done: Response(status: .noContent)

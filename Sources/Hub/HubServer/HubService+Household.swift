@@ -105,14 +105,23 @@ extension HubService {
 
     func roster(_ request: HubRequest) async throws -> HubReply {
         let after = try request.number("after", default: 0)
-        return try .json(RosterPage(entries: try await store.roster(of: request.knownDevice().household, after: after)))
+        let household = try request.knownDevice().household
+        try request.share.growToEncode(try await store.rosterBytes(of: household, after: after))
+        return try .json(RosterPage(entries: try await store.roster(of: household, after: after)))
+    }
+
+    /// - Returns: nil for a token of no revoked device.
+    func household(ofRevoked token: String) async throws -> HubID? {
+        guard let hash = Self.hash(token: token) else { return nil }
+        return try await store.household(ofRevoked: hash)
     }
 
     /// A revoked device may read the entry that revokes it, and nothing else: it can verify the signature only there.
     /// - Returns: nil for a token of no such device.
-    func rosterOfRevoked(_ request: HubRequest, token: String) async throws -> HubReply? {
+    func rosterOfRevoked(_ request: HubRequest, token: String, of household: HubID) async throws -> HubReply? {
         guard let hash = Self.hash(token: token) else { return nil }
         let after = try request.number("after", default: 0)
+        try request.share.growToEncode(try await store.rosterBytes(of: household, after: after))
         return try await store.roster(ofRevoked: hash, after: after).map { try .json(RosterPage(entries: $0)) }
     }
 

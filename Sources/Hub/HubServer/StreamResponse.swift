@@ -128,7 +128,7 @@ extension HubService {
 extension Channel {
     /// Returns when the channel holds little of what was written so far.
     /// - Throws: if it closes before.
-    fileprivate func untilWritable() async throws {
+    func untilWritable() async throws {
         try await withTaskCancellationHandler {
             let promise = eventLoop.makePromise(of: Void.self)
             // Behind the writes, which are executed on the event loop too.

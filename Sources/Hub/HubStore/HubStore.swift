@@ -34,6 +34,11 @@ public protocol HubStore: Sendable {
     // MARK: Roster
 
     func roster(of household: HubID, after number: UInt64) async throws -> [Data]
+    /// An upper bound of the bytes of what both `roster` methods return, so that memory can be reserved first.
+    func rosterBytes(of household: HubID, after number: UInt64) async throws -> Int
+    /// - Parameter tokenHash: SHA-256 of a token that a revoked device had, 32 bytes.
+    /// - Returns: nil for a token of no such device.
+    func household(ofRevoked tokenHash: Data) async throws -> HubID?
     /// For a revoked device: the entries up to the one that revoked it, as long as the household exists.
     /// - Parameter tokenHash: SHA-256 of the token that it had, 32 bytes.
     /// - Returns: nil for a token of no such device.

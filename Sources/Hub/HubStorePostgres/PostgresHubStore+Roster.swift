@@ -15,6 +15,28 @@ extension PostgresHubStore {
         }
     }
 
+    public func rosterBytes(of household: HubID, after number: UInt64) async throws -> Int {
+        try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT coalesce(sum(octet_length(entry) + $3::bigint), 0)::bigint FROM roster
+                WHERE household = (SELECT number FROM household WHERE id = $1) AND number > $2
+                """, [.id(household), .number(number), .integer(Int64(RosterSize.entryBytes))])
+            return Int(rows.first?.integer(0) ?? 0)
+        }
+    }
+
+    public func household(ofRevoked tokenHash: Data) async throws -> HubID? {
+        try await pool.read { connection in
+            try connection.query(
+                """
+                SELECT id FROM revoked_token JOIN household ON household.number = revoked_token.household
+                WHERE token_hash = $1
+                """, [.bytes(tokenHash)]
+            ).first?.id(0)
+        }
+    }
+
     public func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]? {
         try await pool.read { connection in
             let rows = try connection.query(

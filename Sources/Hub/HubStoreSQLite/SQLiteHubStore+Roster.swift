@@ -13,6 +13,28 @@ extension SQLiteHubStore {
         }
     }
 
+    public func rosterBytes(of household: HubID, after number: UInt64) async throws -> Int {
+        try await read { database in
+            try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT COALESCE(SUM(LENGTH(entry) + ?), 0) FROM roster
+                    WHERE household = (SELECT number FROM household WHERE id = ?) AND number > ?
+                    """, arguments: [RosterSize.entryBytes, household, Int64(clamping: number)]) ?? 0
+        }
+    }
+
+    public func household(ofRevoked tokenHash: Data) async throws -> HubID? {
+        try await read { database in
+            try HubID.fetchOne(
+                database,
+                sql: """
+                    SELECT id FROM revoked_token JOIN household ON household.number = revoked_token.household
+                    WHERE token_hash = ?
+                    """, arguments: [tokenHash])
+        }
+    }
+
     public func roster(ofRevoked tokenHash: Data, after number: UInt64) async throws -> [Data]? {
         try await read { database in
             let revoked = try Row.fetchOne(

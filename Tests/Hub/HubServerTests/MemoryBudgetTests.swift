@@ -62,6 +62,25 @@ struct MemoryBudgetTests {
         }
     }
 
+    @Test func aRosterIsNotReadBeforeItsMemoryIsReserved() async throws {
+        try await HubUnderTest.configured { configuration, _ in configuration.limits.memoryBytes = 1 << 20 }.run {
+            hub in
+            let computer = try await hub.found()
+            let phone = try await hub.pair(with: computer)
+            for number in 3...103 {
+                let isLast = number == 103
+                let request = RosterAppendRequest(
+                    number: UInt64(number), entry: .random(4_096),
+                    change: isLast ? .revoke(device: phone.id) : .restore(revoked: nil))
+                try await hub.store.appendToRoster(request, of: computer.household)
+            }
+            for token in [computer.token, phone.token] {
+                #expect(try await hub.request(.roster, token: token).error?.code == .unavailable)
+                #expect(try await hub.request(.roster, query: "?after=90", token: token).status == 200)
+            }
+        }
+    }
+
     @Test func aConflictReservesMemoryForTheStoredRecord() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.memoryBytes = 1 << 20 }.run {
             hub in
