@@ -15,10 +15,14 @@ extension HubService {
             try Self.requireRole(role, of: admitted, in: message.entry)
         }
         let stored = try await store.roster(of: device.household, after: 0)
-        // For another number the store has the answer.
-        if let last = stored.last, message.number == UInt64(stored.count) + 1 {
-            try Self.check(message, by: device.id, after: last, in: stored)
+        guard let last = stored.last, message.number == UInt64(stored.count) + 1 else {
+            // Never for the store to decide: if another entry is appended meanwhile, this one would be the next there,
+            // and unchecked.
+            let isStored = message.number <= stored.count && stored[Int(message.number) - 1] == message.entry
+            guard isStored else { throw HubError.rosterNumber(next: UInt64(stored.count) + 1) }
+            return .done
         }
+        try Self.check(message, by: device.id, after: last, in: stored)
         try await store.appendToRoster(message, of: device.household)
         if let revoked = message.change.revoked { streams.end(device: revoked, of: device.household) }
         return .done

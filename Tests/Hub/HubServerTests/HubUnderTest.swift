@@ -42,15 +42,18 @@ final class HubUnderTest: Sendable {
     }
 
     typealias Configuring = (inout HubConfiguration, TemporaryDirectory) throws -> Void
+    /// What the hub uses instead of its store.
+    typealias Wrapping = (SQLiteHubStore) -> any HubStore
 
     /// A hub that was not started yet.
     struct Configured {
         let configure: Configuring
         let client: HTTPClient.Configuration
+        let wrap: Wrapping
 
         /// Starts a hub, runs the test with it, and ends it with SIGTERM's sequence.
         func run(_ test: (HubUnderTest) async throws -> Void) async throws {
-            let hub = try await start(configure, client: client)
+            let hub = try await start(configure, client: client, wrap: wrap)
             do {
                 try await test(hub)
             } catch {
@@ -63,7 +66,20 @@ final class HubUnderTest: Sendable {
 
     static func configured(client: HTTPClient.Configuration = .init(), _ configure: @escaping Configuring) -> Configured
     {
-        Configured(configure: configure, client: client)
+        Configured(configure: configure, client: client, wrap: { $0 })
+    }
+
+    /// A hub whose calls of the store are observed.
+    static func observed(_ test: (HubUnderTest, ObservedStore) async throws -> Void) async throws {
+        let observed = Mutex<ObservedStore?>(nil)
+        let wrap: Wrapping = { store in
+            let new = ObservedStore(store)
+            observed.withLock { $0 = new }
+            return new
+        }
+        try await Configured(configure: { _, _ in }, client: .init(), wrap: wrap).run { hub in
+            try await test(hub, try #require(observed.withLock { $0 }))
+        }
     }
 
     static func run(_ test: (HubUnderTest) async throws -> Void) async throws {
@@ -71,7 +87,8 @@ final class HubUnderTest: Sendable {
     }
 
     static func start(
-        _ configure: Configuring = { _, _ in }, client: HTTPClient.Configuration = .init()
+        _ configure: Configuring = { _, _ in }, client: HTTPClient.Configuration = .init(),
+        wrap: Wrapping = { $0 }
     ) async throws -> HubUnderTest {
         let directory = try TemporaryDirectory()
         let store = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
@@ -83,7 +100,8 @@ final class HubUnderTest: Sendable {
         try configure(&configuration, directory)
         let (time, log) = (TestTime(), CollectedLog())
         let logger = Logger(label: "hub") { _ in CollectingLogHandler(log: log) }
-        let server = try HubServer(configuration: configuration, store: store, blobs: blobs, time: time, logger: logger)
+        let server = try HubServer(
+            configuration: configuration, store: wrap(store), blobs: blobs, time: time, logger: logger)
         let (ports, port) = AsyncStream<Int>.makeStream()
         let task = Task {
             defer { port.finish() }

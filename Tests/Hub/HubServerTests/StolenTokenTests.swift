@@ -45,6 +45,28 @@ import Testing
         }
     }
 
+    /// The hub reads the chain, another device's entry is appended, and only then the hub appends.
+    @Test func anEntryAfterTheNextIsNotAppendedWhenTheNextArrivesMeanwhile() async throws {
+        try await HubUnderTest.observed { hub, store in
+            let founder = try await hub.found(role: .administrator)
+            let second = try await hub.pair(with: founder, role: .administrator)
+            let meanwhile = RosterAppendRequest(number: 3, entry: .random(300), change: .restore(revoked: nil))
+            store.afterNextRoster { try await store.appendToRoster(meanwhile, of: founder.household) }
+            var request = RosterAppendRequest(number: 4, entry: .random(300), change: .revoke(device: second.id))
+            let refused = try await hub.request(.appendToRoster, token: founder.token, body: request)
+            #expect(refused.error?.code == .conflict)
+            #expect(try await hub.chain(of: founder).count == 3)
+            #expect(try await hub.request(.ownDevice, token: second.token).status == 200)
+            // An entry that is stored already is confirmed, whatever change is named with it.
+            let stream = try await EventStream(hub, second)
+            try await stream.wait(for: "live")
+            (request.number, request.entry) = (3, meanwhile.entry)
+            #expect(try await hub.request(.appendToRoster, token: founder.token, body: request).status == 204)
+            try await hub.put(founder.record(), by: founder)
+            try await stream.wait(for: "record")
+        }
+    }
+
     @Test func anAdministratorsTokenAloneDoesNotRemoveWhatOthersHave() async throws {
         try await HubUnderTest.run { hub in
             let founder = try await hub.found(role: .administrator)
