@@ -31,6 +31,8 @@ struct HubResponder: HTTPResponder {
         } catch {
             response = Self.refusal(error, logger: service.logger)
         }
+        // The client would read a body as the beginning of the next response (RFC 9110 section 9.3.2).
+        if request.method == .head { response = response.createHeadResponse() }
         response.headers[HTTPField.Name("X-Content-Type-Options")!] = "nosniff"
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let name = match?.route.rawValue ?? (response.status == .ok ? "GET /" : "none")

@@ -33,6 +33,27 @@ struct GuardTests {
         }
     }
 
+    /// A body would be read as the beginning of the next response.
+    @Test func anAnswerToHEADHasNoBody() async throws {
+        try await HubUnderTest.run { hub in
+            let port = hub.port
+            for path in ["/", "/v1/hub", "/none"] {
+                let answer = try await onThread {
+                    let client = try RawClient(port: port)
+                    client.send(
+                        "HEAD \(path) HTTP/1.1\r\nHost: h\r\n\r\n"
+                            + "GET /health HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+                    return client.readAll()
+                }
+                let parts = answer.components(separatedBy: "\r\n\r\n")
+                #expect(parts.count == 3 && parts[2] == "ok\n", "\(answer)")
+                #expect(parts[1].hasPrefix("HTTP/1.1 200"), "\(answer)")
+                let length = try #require(parts[0].lowercased().firstMatch(of: /content-length: (\d+)/)?.1)
+                #expect(Int(length) ?? 0 > 20, "the length is that of the answer to GET: \(answer)")
+            }
+        }
+    }
+
     /// The token is refused before the body arrives; the body is neither read to its end nor refused again.
     @Test func aRefusedRequestIsAnsweredOnce() async throws {
         try await HubUnderTest.run { hub in
