@@ -17,10 +17,7 @@ extension HubService {
         }
         try limits.countArrival(request.client)
         let terms = try await foundingTerms(message, request)
-        let isNew = try await metrics.timing("found") { try await store.foundHousehold(message, terms) }
-        if isNew, let days = configuration.eventDays {
-            try await store.changeHousehold(message.household, eventDays: days)
-        }
+        _ = try await metrics.timing("found") { try await store.foundHousehold(message, terms) }
         return try .json(
             OwnDeviceReport(
                 device: message.device, household: message.household, role: message.founderRole, state: .active))
@@ -30,7 +27,8 @@ extension HubService {
     private func foundingTerms(
         _ message: NewHouseholdRequest, _ request: HubRequest
     ) async throws -> FoundingTerms {
-        var terms = FoundingTerms(maximumMain: configuration.limits.households, time: time.seconds())
+        var terms = FoundingTerms(
+            maximumMain: configuration.limits.households, eventDays: configuration.eventDays, time: time.seconds())
         if try await isOfMember(request) {
             terms.isMain = false
             return terms

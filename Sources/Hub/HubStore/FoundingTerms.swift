@@ -16,13 +16,19 @@ public struct FoundingTerms: Equatable, Sendable {
     public var isMain: Bool
     /// The most households that are not shared vaults. Those that exist stay.
     public var maximumMain: Int?
+    /// The days for which the household keeps events; nil: 30.
+    public var eventDays: Int?
     /// Seconds since 1970.
     public var time: Int64
 
-    public init(invitation: Invitation? = nil, isMain: Bool = true, maximumMain: Int? = nil, time: Int64 = 0) {
+    public init(
+        invitation: Invitation? = nil, isMain: Bool = true, maximumMain: Int? = nil, eventDays: Int? = nil,
+        time: Int64 = 0
+    ) {
         self.invitation = invitation
         self.isMain = isMain
         self.maximumMain = maximumMain
+        self.eventDays = eventDays
         self.time = time
     }
 }

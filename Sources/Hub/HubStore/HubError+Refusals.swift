@@ -3,6 +3,9 @@ package import HubAPI
 // The refusals of both stores, with the same messages.
 extension HubError {
     package static var noSuchHousehold: HubError { HubError(.notFound, "There is no such household at this hub.") }
+    package static var fewerDays: HubError {
+        HubError(.forbidden, "A household keeps events for the same number of days or more, not for fewer.")
+    }
     package static var noSuchDevice: HubError { HubError(.notFound, "There is no such device in this household.") }
     package static var noSuchInvitation: HubError {
         HubError(.notFound, "There is no such invitation; create a new code on the device that invites.")
@@ -21,6 +24,11 @@ extension HubError {
     }
     package static func tooManyHouseholds(_ maximum: Int) -> HubError {
         HubError(.forbidden, "This hub has \(maximum) households, which is all that its operator allows.")
+    }
+    package static var tooManyInvitations: HubError {
+        HubError(
+            .tooMany, "The household has \(StoredInvitation.maximumUnused) unused invitations; wait for some to expire.",
+            retryAfterSeconds: Int(StoredInvitation.countedAfterTime))
     }
     package static var invitationExists: HubError {
         HubError(.conflict, "An invitation with this id exists already; use another id.")

@@ -21,6 +21,7 @@ public protocol HubStore: Sendable {
     /// - Returns: nil for a token that never existed or is revoked.
     func device(tokenHash hash: Data) async throws -> StoredDevice?
     func household(_ household: HubID) async throws -> StoredHousehold
+    /// - Throws: `forbidden` for fewer days than before: what is kept for them could be needed to revert a change.
     func changeHousehold(_ household: HubID, eventDays: Int) async throws
     /// Removes the household with everything that belongs to it; its blobs are garbage from then on.
     func removeHousehold(_ household: HubID) async throws

@@ -6,8 +6,10 @@ extension PostgresHubStore {
     public func foundHousehold(_ request: NewHouseholdRequest, _ terms: FoundingTerms) async throws -> Bool {
         try await pool.transaction { connection in
             let new = try connection.query(
-                "INSERT INTO household (id, is_main) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING RETURNING number",
-                [.id(request.household), .flag(terms.isMain)])
+                """
+                INSERT INTO household (id, is_main, event_days) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING
+                RETURNING number
+                """, [.id(request.household), .flag(terms.isMain), .integer(Int64(terms.eventDays ?? 30))])
             guard let number = new.first?.integer(0) else {
                 let known = try connection.query(
                     """
@@ -128,8 +130,11 @@ extension PostgresHubStore {
     public func changeHousehold(_ household: HubID, eventDays: Int) async throws {
         try await pool.transaction { connection in
             let rows = try connection.query(
-                "UPDATE household SET event_days = $1 WHERE id = $2", [.integer(Int64(eventDays)), .id(household)])
-            if rows.changed == 0 { throw HubError.noSuchHousehold }
+                "UPDATE household SET event_days = $1 WHERE id = $2 AND event_days <= $1",
+                [.integer(Int64(eventDays)), .id(household)])
+            guard rows.changed == 0 else { return }
+            _ = try LockedHousehold(household, connection)
+            throw HubError.fewerDays
         }
     }
 

@@ -56,7 +56,8 @@ extension SQLiteHubStore {
             }
             if let invitation = terms.invitation { try Self.use(invitation, at: terms.time, in: database) }
             try database.execute(
-                sql: "INSERT INTO household (id, is_main) VALUES (?, ?)", arguments: [request.household, terms.isMain])
+                sql: "INSERT INTO household (id, is_main, event_days) VALUES (?, ?, ?)",
+                arguments: [request.household, terms.isMain, terms.eventDays ?? 30])
             let number = database.lastInsertedRowID
             try database.execute(
                 sql: """
@@ -135,8 +136,11 @@ extension SQLiteHubStore {
     public func changeHousehold(_ household: HubID, eventDays: Int) async throws {
         try await write { database, _ in
             try database.execute(
-                sql: "UPDATE household SET event_days = ? WHERE id = ?", arguments: [eventDays, household])
-            if database.changesCount == 0 { throw HubError.noSuchHousehold }
+                sql: "UPDATE household SET event_days = ? WHERE id = ? AND event_days <= ?",
+                arguments: [eventDays, household, eventDays])
+            guard database.changesCount == 0 else { return }
+            _ = try Self.household(household, in: database)
+            throw HubError.fewerDays
         }
     }
 

@@ -48,13 +48,17 @@ struct HouseholdTests {
             let report = try await hub.request(.household, token: computer.token).decoded(HouseholdReport.self)
             #expect(report.sequence == 1 && report.records == 1 && report.bytes == 612 && report.eventDays == 12)
             let changed = try await hub.request(
-                .changeHousehold, token: computer.token, body: ChangeHouseholdRequest(eventDays: 7))
-            #expect(try changed.decoded(HouseholdReport.self).eventDays == 7)
-            for days in [0, 3_651, -1] {
+                .changeHousehold, token: computer.token, body: ChangeHouseholdRequest(eventDays: 20))
+            #expect(try changed.decoded(HouseholdReport.self).eventDays == 20)
+            for (days, code) in [
+                (0, HubError.Code.badRequest), (3_651, .badRequest), (-1, .badRequest), (19, .forbidden),
+            ] {
                 let refused = try await hub.request(
                     .changeHousehold, token: computer.token, body: ChangeHouseholdRequest(eventDays: days))
-                #expect(refused.error?.code == .badRequest)
+                #expect(refused.error?.code == code)
             }
+            let kept = try await hub.request(.household, token: computer.token).decoded(HouseholdReport.self)
+            #expect(kept.eventDays == 20)
         }
     }
 

@@ -173,10 +173,10 @@ extension Conformance {
             #expect(try await store.blob(blobs[0], of: household.id) == nil)
             _ = try await store.write(
                 [household.record(record, revision: 3, bytes: nil)], household: household.id, at: later + 31 * day)
-            try await store.changeHousehold(household.id, eventDays: 7)
-            _ = try await store.collectGarbage(at: later + 38 * day)
+            try await store.changeHousehold(household.id, eventDays: 37)
+            _ = try await store.collectGarbage(at: later + 68 * day)
             #expect(try await store.blob(blobs[1], of: household.id) != nil)
-            #expect(try await store.collectGarbage(at: later + 38 * day + 1).contains(garbage(1)))
+            #expect(try await store.collectGarbage(at: later + 68 * day + 1).contains(garbage(1)))
             #expect(try await store.blob(blobs[1], of: household.id) == nil)
         }
 

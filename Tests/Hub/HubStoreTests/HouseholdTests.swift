@@ -45,11 +45,14 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
-        func retentionIsChanged(_ kind: StoreKind) async throws {
+        func retentionIsRaisedAndNeverLowered(_ kind: StoreKind) async throws {
             let open = try await kind.open()
-            let household = try await SampleHousehold.founded(in: open.store)
-            try await open.store.changeHousehold(household.id, eventDays: 7)
-            #expect(try await open.store.household(household.id).eventDays == 7)
+            let (store, household) = (open.store, SampleHousehold())
+            _ = try await store.foundHousehold(household.request, FoundingTerms(eventDays: 7))
+            #expect(try await store.household(household.id).eventDays == 7)
+            for _ in 0..<2 { try await store.changeHousehold(household.id, eventDays: 60) }
+            await expectRefusal(.forbidden) { try await store.changeHousehold(household.id, eventDays: 59) }
+            #expect(try await store.household(household.id).eventDays == 60)
         }
 
         @Test(arguments: StoreKind.allCases)
