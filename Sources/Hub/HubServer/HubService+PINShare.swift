@@ -71,6 +71,6 @@ extension HubService {
         .gone, "Too many wrong PINs: the share is destroyed. Pair the device again.")
 
     private func seconds(until moment: Int64) -> Int {
-        Int(min(max(0, moment.subtractingReportingOverflow(time.seconds()).partialValue), 86_400))
+        Int(StoredPINShare.wait(until: moment, at: time.seconds()))
     }
 }

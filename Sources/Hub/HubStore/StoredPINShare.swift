@@ -59,11 +59,19 @@ public struct StoredPINShare: Equatable, Sendable {
 
     package var isDestroyed: Bool { failures >= PINShareState.failuresToDestroy }
 
+    /// - Returns: the seconds until the next attempt is accepted. A longer wait than any that is ever set is due to a clock
+    ///   that was ahead, and counts as over.
+    package static func wait(until opensAt: Int64, at time: Int64) -> Int64 {
+        let wait = opensAt.subtractingReportingOverflow(time).partialValue
+        return (1...Int64(PINShareState.waitSeconds)).contains(wait) ? wait : 0
+    }
+
     /// Compares every entry, in a time that does not depend on them; of two matches the last counts.
     /// - Throws: `gone` and `tooMany`; neither is counted.
     package mutating func attempt(_ verifier: Data, at time: Int64) throws -> PINAttempt {
         if isDestroyed { throw HubError.pinShareIsDestroyed }
-        if opensAt > time { throw HubError.pinHasToWait(opensAt - time) }
+        let wait = Self.wait(until: opensAt, at: time)
+        if wait > 0 { throw HubError.pinHasToWait(wait) }
         var fitting: Int?
         for (index, entry) in entries.enumerated() where isSame(entry.verifier, verifier) && !entry.isDestroyed {
             fitting = index

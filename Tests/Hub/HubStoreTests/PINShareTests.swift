@@ -114,6 +114,18 @@ extension Conformance {
             for call in calls { await expectRefusal(.gone) { try await call() } }
         }
 
+        @Test(arguments: StoreKind.allCases)
+        func aClockThatWasAheadDelaysNothingAfterItIsCorrected(_ kind: StoreKind) async throws {
+            let pin = try await SharedPIN(kind)
+            let ahead = now + 10 * 365 * 86_400
+            for _ in 1...5 { _ = try await pin.attempt(wrongVerifier, at: ahead) }
+            // The guesses stay counted.
+            #expect(try await pin.attempt(wrongVerifier, at: now) == .wrong(failures: 6, opensAt: now + 60))
+            await expectRefusal(.tooMany) { _ = try await pin.attempt(pin.entries[0].verifier, at: now + 30) }
+            let share = pin.entries[0].share
+            #expect(try await pin.attempt(pin.entries[0].verifier, at: now + 60) == .right(share: share))
+        }
+
         /// An attacker who knows one PIN has ten guesses at another one, however often they enter the known one.
         @Test(arguments: StoreKind.allCases)
         func aCorrectPINDoesNotResetOtherEntriesCounts(_ kind: StoreKind) async throws {
