@@ -27,7 +27,8 @@ extension HubError {
     }
     package static var tooManyInvitations: HubError {
         HubError(
-            .tooMany, "The household has \(StoredInvitation.maximumUnused) unused invitations; wait for some to expire.",
+            .tooMany,
+            "The household has \(StoredInvitation.maximumUnused) unused invitations; wait until some have expired.",
             retryAfterSeconds: Int(StoredInvitation.countedAfterTime))
     }
     package static var invitationExists: HubError {

@@ -53,6 +53,7 @@ public protocol HubStore: Sendable {
 
     // MARK: Invitations
 
+    /// - Throws: `conflict` for a known id; `tooMany` beyond `StoredInvitation.maximumUnused`.
     func invite(_ request: NewInvitationRequest, household: HubID, by device: HubID, at time: Int64) async throws
     /// One that was used in time remains readable for an hour, so that the owner may take longer to agree. The proof of
     /// its `join` is empty: it isn't stored.
@@ -278,6 +279,10 @@ public struct StoredInvitation: Equatable, Sendable {
 extension StoredInvitation {
     /// Seconds after its expiry in which a used invitation remains readable, and an unused one is reported as expired.
     package static let afterTime: Int64 = 3_600
+    /// The most unused invitations of a household. One that has expired counts for another minute, so that short ones
+    /// don't fill the hub either.
+    package static let maximumUnused = 32
+    package static let countedAfterTime: Int64 = 60
 
     /// - Throws: `gone` after it expired or was withdrawn.
     package func requireReadable(isWithdrawn: Bool, at time: Int64) throws {

@@ -23,6 +23,12 @@ extension PostgresHubStore {
                     (SELECT token_hash FROM invitation WHERE household = $1 AND expires < $2)
                 """, old)
             try connection.query("DELETE FROM invitation WHERE household = $1 AND expires < $2", old)
+            let unused = try connection.query(
+                "SELECT count(*) FROM invitation WHERE household = $1 AND expires > $2 AND device IS NULL",
+                [.integer(number), .integer(time - StoredInvitation.countedAfterTime)])
+            guard unused.first?.integer(0) ?? 0 < StoredInvitation.maximumUnused else {
+                throw HubError.tooManyInvitations
+            }
             try connection.query(
                 """
                 INSERT INTO invitation (id, household, inviter, proof_hash, expires, details)

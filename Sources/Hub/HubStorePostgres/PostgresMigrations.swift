@@ -8,7 +8,7 @@ enum PostgresMigrations {
         households + records + shares, revokedTokens, blobUploadersAndRecordSizes, foundingInvitations,
         "ALTER TABLE invitation ADD COLUMN details bytea",
         "ALTER TABLE push ADD COLUMN title text, ADD COLUMN body text, ADD COLUMN navigate text",
-        blobSizes,
+        blobSizes, invitationExpiry,
     ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
@@ -52,6 +52,11 @@ enum PostgresMigrations {
         DROP INDEX record_tombstone;
         UPDATE household SET bytes = bytes + 512 *
             (SELECT count(*) FROM record WHERE record.household = household.number);
+        """
+
+    private static let invitationExpiry = """
+        CREATE INDEX invitation_expires ON invitation (household, expires);
+        DROP INDEX invitation_household;
         """
 
     /// As `BlobUsage` counts them, instead of the size alone.

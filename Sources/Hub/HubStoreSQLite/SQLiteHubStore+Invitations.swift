@@ -19,6 +19,11 @@ extension SQLiteHubStore {
                 return
             }
             try Self.removeOldInvitations(of: number, before: time - StoredInvitation.afterTime, in: database)
+            let unused = try Int.fetchOne(
+                database,
+                sql: "SELECT COUNT(*) FROM invitation WHERE household = ? AND expires > ? AND device IS NULL",
+                arguments: [number, time - StoredInvitation.countedAfterTime])
+            guard unused ?? 0 < StoredInvitation.maximumUnused else { throw HubError.tooManyInvitations }
             try database.execute(
                 sql: """
                     INSERT INTO invitation (id, household, inviter, proof_hash, expires, details)

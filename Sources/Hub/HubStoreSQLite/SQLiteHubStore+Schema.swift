@@ -19,8 +19,14 @@ extension SQLiteHubStore {
         }
         migrator.registerMigration("6: fallbacks of push messages") { try $0.execute(sql: pushFallbacks) }
         migrator.registerMigration("7: the size of blobs") { try $0.execute(sql: blobSizes) }
+        migrator.registerMigration("8: invitations by their expiry") { try $0.execute(sql: invitationExpiry) }
         return migrator
     }
+
+    private static let invitationExpiry = """
+        CREATE INDEX invitation_expires ON invitation (household, expires);
+        DROP INDEX invitation_household;
+        """
 
     /// As `BlobUsage` counts them, instead of the size alone.
     private static let blobSizes = """

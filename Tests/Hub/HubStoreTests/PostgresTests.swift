@@ -93,7 +93,7 @@ import Testing
             for _ in 0..<5 { group.addTask { try await open(database) } }
             return try await group.reduce(into: [PostgresHubStore]()) { $0.append($1) }
         }
-        #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "7\n")
+        #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "8\n")
         for store in stores { try await store.close() }
         // Tables of a later version are refused with a reason and not changed.
         try await server.psql(database, "UPDATE hub_version SET version = 99")
@@ -119,6 +119,8 @@ import Testing
             ALTER TABLE household DROP COLUMN is_main;
             ALTER TABLE invitation DROP COLUMN details;
             ALTER TABLE push DROP COLUMN title, DROP COLUMN body, DROP COLUMN navigate;
+            CREATE INDEX invitation_household ON invitation (household);
+            DROP INDEX invitation_expires;
             UPDATE hub_version SET version = 2;
             """)
         let reopened = try await open(database)
