@@ -74,20 +74,30 @@ extension HubService {
         guard (1...HubWriteRequest.maximumRecords).contains(message.records.count) else {
             throw HubError(.badRequest, "1 to \(HubWriteRequest.maximumRecords) records can be written at once.")
         }
-        return try .json(HubWriteAnswer(outcomes: try await write(message.records, from: request.knownDevice())))
+        let device = try request.knownDevice()
+        try limits.count(records: message.records.count, of: device)
+        return try .json(HubWriteAnswer(outcomes: try await write(message.records, from: device)))
     }
 
     /// Writes records independently: one that is refused doesn't affect the others.
     private func write(_ records: [HubRecord], from device: StoredDevice) async throws -> [HubWriteOutcome] {
         var outcomes = [HubWriteOutcome?](repeating: nil, count: records.count)
-        var writable: [(index: Int, record: HubRecord)] = []
+        var (signed, writable): ([(index: Int, record: HubRecord)], [(index: Int, record: HubRecord)]) = ([], [])
         for (index, record) in records.enumerated() {
             do {
                 try Check.record(record, from: device)
                 try await authors.check(record, by: device)
+                signed.append((index, record))
+            } catch let error as HubError {
+                outcomes[index] = HubWriteOutcome(error: error)
+            }
+        }
+        let named = Set(signed.flatMap(\.record.blobs))
+        let complete = named.isEmpty ? [] : try await store.completeBlobs(named, of: device.household)
+        for (index, var record) in signed {
+            do {
                 try await quotas.reserve(Self.added(by: record), for: device.household)
-                try await checkBlobs(of: record, device.household)
-                var record = record
+                guard complete.isSuperset(of: record.blobs) else { throw HubError.incompleteBlob }
                 record.sequence = nil
                 writable.append((index, record))
             } catch let error as HubError {
@@ -111,13 +121,5 @@ extension HubService {
     private static func added(by record: HubRecord) -> UInt64 {
         let isRemoval = record.sealed == nil && record.replaces ?? record.revision - 1 > 0
         return isRemoval ? 0 : UInt64(RecordDecision.bytes(of: record))
-    }
-
-    private func checkBlobs(of record: HubRecord, _ household: HubID) async throws {
-        for blob in record.blobs {
-            guard let stored = try await store.blob(blob, of: household), stored.state.isComplete else {
-                throw HubError(.badRequest, "A blob of this record is not complete at the hub; send its bytes first.")
-            }
-        }
     }
 }

@@ -48,6 +48,13 @@ final class RequestLimits: Sendable {
         if let device { _ = householdBytes.take(device.household, cost: Double(bytes), at: time.elapsed()) }
     }
 
+    /// Counts 16 records of one request as another request: each has a signature to verify.
+    func count(records: Int, of device: StoredDevice) throws {
+        let cost = Double(records) / 16
+        try check(devices.take(device.id, cost: cost, at: time.elapsed()), "device")
+        try check(households.take(device.household, cost: cost, at: time.elapsed()), "household")
+    }
+
     func countArrival(_ client: Client) throws {
         try check(arrivals.take(client.countedAs, at: time.elapsed()), "arrivals")
     }

@@ -115,6 +115,8 @@ public protocol HubStore: Sendable {
         _ request: NewBlobRequest, by device: HubID, household: HubID, limit: UInt64, at time: Int64
     ) async throws -> BlobState
     func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob?
+    /// - Returns: those of these blobs whose bytes are complete.
+    func completeBlobs(_ ids: Set<HubID>, of household: HubID) async throws -> Set<HubID>
     /// Sets how many bytes are received; back to 0 if the bytes were wrong.
     /// - Throws: `conflict` if `from` isn't the stored value or the blob is complete; `badRequest` beyond its size.
     func advanceBlob(

@@ -28,6 +28,18 @@ extension PostgresHubStore {
         }
     }
 
+    public func completeBlobs(_ ids: Set<HubID>, of household: HubID) async throws -> Set<HubID> {
+        try await pool.read { connection in
+            let rows = try connection.query(
+                """
+                SELECT blob.id FROM household LEFT JOIN blob
+                    ON blob.household = household.number AND blob.complete AND blob.id = ANY($2) WHERE household.id = $1
+                """, [.id(household), .ids(Array(ids))])
+            if rows.first == nil { throw HubError.noSuchHousehold }
+            return Set(try rows.filter { !$0.isNull(0) }.map { try $0.id(0) })
+        }
+    }
+
     public func beginBlob(
         _ request: NewBlobRequest, by device: HubID, household: HubID, limit: UInt64, at time: Int64
     ) async throws -> BlobState {

@@ -22,6 +22,16 @@ extension SQLiteHubStore {
         }
     }
 
+    public func completeBlobs(_ ids: Set<HubID>, of household: HubID) async throws -> Set<HubID> {
+        try await read { database in
+            let number = try Self.household(household, in: database).number
+            let marks = databaseQuestionMarks(count: ids.count)
+            return try HubID.fetchSet(
+                database, sql: "SELECT id FROM blob WHERE household = ? AND complete AND id IN (\(marks))",
+                arguments: [number] + StatementArguments(ids))
+        }
+    }
+
     public func beginBlob(
         _ request: NewBlobRequest, by device: HubID, household: HubID, limit: UInt64, at time: Int64
     ) async throws -> BlobState {

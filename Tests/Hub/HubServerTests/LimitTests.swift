@@ -44,6 +44,24 @@ struct LimitTests {
         }
     }
 
+    @Test func manyRecordsOfOneRequestCountAsSeveralRequests() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.limits.deviceRequests = .init(perSecond: 0.01, burst: 10)
+        }.run { hub in
+            let (computer, other) = (try await hub.found(), try await hub.found())
+            func write(_ count: Int, by device: TestDevice) async throws -> Int {
+                let records = (0..<count).map { _ in device.record() }
+                let body = HubWriteRequest(records: records)
+                return try await hub.request(.writeRecords, token: device.token, body: body).status
+            }
+            #expect(try await write(256, by: computer) == 200)
+            #expect(try await write(1, by: computer) == 429)
+            // Nine requests, and then one whose records are not checked any more.
+            for _ in 0..<9 { #expect(try await hub.request(.ownDevice, token: other.token).status == 200) }
+            #expect(try await write(16, by: other) == 429)
+        }
+    }
+
     @Test func unknownTokensAreLimitedByAddressAndKnownOnesAreNot() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.failedTokens = .init(perSecond: 0.01, burst: 3)

@@ -3,10 +3,12 @@ import HubAPI
 import HubStore
 import Synchronization
 
-/// A store that lets a test act between two calls of the hub.
+/// A store that lets a test act between two calls of the hub, and counts some of them.
 final class ObservedStore: HubStore {
     private let base: any HubStore
     private let hook = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    private let counted = Mutex<[String: Int]>([:])
 
     init(_ base: any HubStore) { self.base = base }
 
@@ -21,6 +23,26 @@ final class ObservedStore: HubStore {
         }
         try await body?()
         return entries
+    }
+
+    /// How often the method was called, and with how many blobs in all.
+    func count(_ name: String) -> Int { counted.withLock { $0[name, default: 0] } }
+
+    private func note(_ name: String, blobs: Int) {
+        counted.withLock {
+            $0[name, default: 0] += 1
+            $0["blobs", default: 0] += blobs
+        }
+    }
+
+    func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob? {
+        note("blob", blobs: 1)
+        return try await base.blob(id, of: household)
+    }
+
+    func completeBlobs(_ ids: Set<HubID>, of household: HubID) async throws -> Set<HubID> {
+        note("completeBlobs", blobs: ids.count)
+        return try await base.completeBlobs(ids, of: household)
     }
 
     // MARK: Unchanged
@@ -100,7 +122,6 @@ final class ObservedStore: HubStore {
     ) async throws -> BlobState {
         try await base.beginBlob(request, by: device, household: household, limit: limit, at: time)
     }
-    func blob(_ id: HubID, of household: HubID) async throws -> StoredBlob? { try await base.blob(id, of: household) }
     func advanceBlob(
         _ id: HubID, of household: HubID, from: UInt64, to: UInt64, isComplete: Bool, at time: Int64
     ) async throws {

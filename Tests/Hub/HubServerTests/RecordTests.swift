@@ -177,6 +177,30 @@ struct RecordTests {
         }
     }
 
+    @Test func blobsThatManyRecordsNameAreLookedUpOnce() async throws {
+        try await HubUnderTest.observed { hub, store in
+            let computer = try await hub.found()
+            var blobs: [HubID] = []
+            for index in 0..<8 {
+                let request = NewBlobRequest(id: .random(), size: 1, hash: .random(32))
+                _ = try await store.beginBlob(
+                    request, by: computer.id, household: computer.household, limit: 1 << 30, at: 0)
+                if index < 7 {
+                    try await store.advanceBlob(
+                        request.id, of: computer.household, from: 0, to: 1, isComplete: true, at: 0)
+                }
+                blobs.append(request.id)
+            }
+            let records = (0..<64).map { computer.record(blobs: $0 == 63 ? blobs : Array(blobs.prefix(7))) }
+            let answer = try await hub.request(
+                .writeRecords, token: computer.token, body: HubWriteRequest(records: records))
+            let outcomes = try answer.decoded(HubWriteAnswer.self).outcomes
+            #expect(outcomes.prefix(63).map(\.sequence) == (1...63).map { $0 })
+            #expect(outcomes[63].error?.code == .badRequest)
+            #expect(store.count("blob") == 0 && store.count("completeBlobs") == 1 && store.count("blobs") == 8)
+        }
+    }
+
     @Test func pagesEndAtTheirLimitAndContinueFromNext() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()

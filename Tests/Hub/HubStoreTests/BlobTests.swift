@@ -128,6 +128,8 @@ extension Conformance {
             try await store.advanceBlob(request.id, of: one.id, from: 0, to: 2, isComplete: true, at: now)
             #expect(try await outcome(record, one.id).sequence == 1)
             #expect(try await outcome(two.record(blobs: [request.id]), two.id).error?.code == .badRequest)
+            #expect(try await store.completeBlobs([request.id, .random()], of: one.id) == [request.id])
+            #expect(try await store.completeBlobs([request.id, .random()], of: two.id) == [])
         }
 
         @Test(arguments: StoreKind.allCases)

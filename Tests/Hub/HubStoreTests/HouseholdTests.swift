@@ -87,6 +87,7 @@ extension Conformance {
                         at: now)
                 },
                 { _ = try await store.blob(id, of: sample.id) },
+                { _ = try await store.completeBlobs([id], of: sample.id) },
                 { try await store.advanceBlob(id, of: sample.id, from: 0, to: 1, isComplete: false, at: now) },
                 { _ = try await store.pinShare(device: id, household: sample.id) },
                 { _ = try await store.attemptPIN(wrongVerifier, device: id, household: sample.id, at: now) },
