@@ -12,17 +12,14 @@ extension HubService {
         let after = try request.number("after", default: 0)
         let limit = try request.number("limit", default: 256)
         try Check.number(limit, "The query's limit")
-        let collection = request.query["collection"]
-        if let collection { try Check.collection(collection) }
         let household = try request.knownDevice().household
         let count = min(Int(limit), Self.maximumPageRecords)
         let bytes = try await store.recordBytes(
-            of: household, after: after, collection: collection, limit: count, maximumBytes: Self.maximumPageBytes)
+            of: household, after: after, limit: count, maximumBytes: Self.maximumPageBytes)
         try request.share.growToEncode(bytes)
         let page = try await metrics.timing("page") {
             try await store.records(
-                of: household, after: after, collection: collection, limit: count,
-                maximumBytes: Self.maximumPageBytes)
+                of: household, after: after, limit: count, maximumBytes: Self.maximumPageBytes)
         }
         return try .json(page)
     }

@@ -142,7 +142,7 @@ final class StreamHub: Sendable {
             do {
                 let page = try await metrics.timing("fan_out") {
                     try await store.records(
-                        of: topic.household, after: reading.after, collection: nil, limit: 512, maximumBytes: 1 << 20)
+                        of: topic.household, after: reading.after, limit: 512, maximumBytes: 1 << 20)
                 }
                 topic.publish(try page.records.map(StreamItem.record))
                 topic.state.withLock { $0.finish(reading, next: page.next, more: page.more) }

@@ -89,7 +89,7 @@ extension HubService {
         while !topic.isEnded(device.id) {
             let share = budget.share(of: topic.household)
             let bytes = try await store.recordBytes(
-                of: topic.household, after: cursor, collection: nil, limit: Self.replayRecords,
+                of: topic.household, after: cursor, limit: Self.replayRecords,
                 maximumBytes: Self.replayBytes)
             guard (try? share.growToEncode(bytes)) != nil else {
                 // Other answers have the memory; refusing would only make the client connect again.
@@ -116,7 +116,7 @@ extension HubService {
     ) async throws -> (events: ByteBuffer, next: UInt64, more: Bool) {
         let page = try await metrics.timing("replay") {
             try await store.records(
-                of: household, after: after, collection: nil, limit: Self.replayRecords,
+                of: household, after: after, limit: Self.replayRecords,
                 maximumBytes: Self.replayBytes)
         }
         var events = ByteBuffer()

@@ -87,18 +87,18 @@ public protocol HubStore: Sendable {
     /// Ascending by sequence number, with tombstones; at most `limit` records and `maximumBytes` of sealed bytes, but
     /// at least one record if there is one.
     func records(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> HubRecordPage
     /// The bytes of what `records` returns for the same parameters, each record as `RecordDecision` counts it. Reads no
     /// sealed bytes, so that memory can be reserved before they are read.
     func recordBytes(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> Int
     func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord?
     /// The bytes of what `record` returns.
     func recordBytes(_ collection: String, _ id: HubID, of household: HubID) async throws -> Int
     /// Removes records of a collection that were written before the time, also tombstones, in one transaction. Their
-    /// sequence numbers aren't used again.
+    /// sequence numbers aren't used again. Only records of `commands`, `events` and `requests` are removed.
     /// - Parameter limit: the most records to remove.
     /// - Returns: how many were removed: `limit` if there may be more.
     func prune(_ collection: String, of household: HubID, writtenBefore time: Int64, limit: Int) async throws -> Int

@@ -78,6 +78,9 @@ package enum RecordDecision: Sendable {
             && record.blobs.count <= HubRecord.maximumBlobs
     }
 
+    /// In SQL, the collections whose records expire. Both stores have an index of these alone: other writes need none.
+    package static let expiring = "collection IN ('commands', 'events', 'requests')"
+
     package static func isCollection(_ name: String) -> Bool {
         (1...32).contains(name.utf8.count) && name.utf8.allSatisfy { (97...122).contains($0) || $0 == 45 }
     }

@@ -36,9 +36,8 @@ extension PostgresHubStore {
 
     /// One statement, so one snapshot. The sums limit what the server sends: it has the lengths without the bytes.
     public func records(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> HubRecordPage {
-        let name = collection.map { RecordDecision.isCollection($0) ? $0 : "" }
         return try await pool.read { connection in
             let rows = try connection.query(
                 """
@@ -47,14 +46,13 @@ extension PostgresHubStore {
                         coalesce(sum(octet_length(sealed)) OVER up_to_here, 0)::bigint AS bytes
                     FROM (
                         SELECT * FROM record WHERE record.household = household.number AND record.sequence > $2
-                            AND ($3::text IS NULL OR record.collection = $3) ORDER BY record.sequence LIMIT $4::bigint + 1
+                            ORDER BY record.sequence LIMIT $3::bigint + 1
                     ) AS next WINDOW up_to_here AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
-                ) AS record ON record.place = 1 OR record.bytes <= $5::bigint
+                ) AS record ON record.place = 1 OR record.bytes <= $4::bigint
                 WHERE household.id = $1 ORDER BY record.sequence
                 """,
                 [
-                    .id(household), .number(sequence), .text(name), .integer(Int64(max(1, limit))),
-                    .integer(Int64(maximumBytes)),
+                    .id(household), .number(sequence), .integer(Int64(max(1, limit))), .integer(Int64(maximumBytes)),
                 ])
             guard let first = rows.first else { throw HubError.noSuchHousehold }
             var page = RecordPage(limit: limit, maximumBytes: maximumBytes)
@@ -66,16 +64,15 @@ extension PostgresHubStore {
     }
 
     public func recordBytes(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> Int {
-        let name = collection.map { RecordDecision.isCollection($0) ? $0 : "" }
         return try await pool.read { connection in
             let rows = try connection.query(
                 """
                 SELECT coalesce(octet_length(sealed), 0)::bigint FROM record
                 WHERE household = (SELECT number FROM household WHERE id = $1) AND sequence > $2
-                    AND ($3::text IS NULL OR collection = $3) ORDER BY sequence LIMIT $4
-                """, [.id(household), .number(sequence), .text(name), .integer(Int64(max(1, limit)))])
+                ORDER BY sequence LIMIT $3
+                """, [.id(household), .number(sequence), .integer(Int64(max(1, limit)))])
             return RecordPage(limit: limit, maximumBytes: maximumBytes).bytes(sealed: rows.map { Int($0.integer(0)) })
         }
     }
@@ -104,7 +101,7 @@ extension PostgresHubStore {
                 WITH gone AS (
                     DELETE FROM record WHERE household = $1 AND sequence = ANY (ARRAY(
                         SELECT sequence FROM record WHERE household = $1 AND written < $2 AND collection = $3
-                        LIMIT $4))
+                            AND \(RecordDecision.expiring) LIMIT $4))
                     RETURNING collection, id, sealed IS NOT NULL AS is_live,
                         \(RecordDecision.rowBytes) + coalesce(octet_length(sealed), 0)::bigint AS bytes
                 ), unnamed AS (

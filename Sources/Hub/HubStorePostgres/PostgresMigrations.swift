@@ -9,6 +9,7 @@ enum PostgresMigrations {
         "ALTER TABLE invitation ADD COLUMN details bytea",
         "ALTER TABLE push ADD COLUMN title text, ADD COLUMN body text, ADD COLUMN navigate text",
         blobSizes, invitationExpiry,
+        recordTimes,
     ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
@@ -52,6 +53,11 @@ enum PostgresMigrations {
         DROP INDEX record_tombstone;
         UPDATE household SET bytes = bytes + 512 *
             (SELECT count(*) FROM record WHERE record.household = household.number);
+        """
+
+    private static let recordTimes = """
+        CREATE INDEX record_written ON record (household, collection, written)
+            WHERE collection IN ('commands', 'events', 'requests');
         """
 
     private static let invitationExpiry = """

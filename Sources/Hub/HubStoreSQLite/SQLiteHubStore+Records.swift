@@ -131,17 +131,14 @@ extension SQLiteHubStore {
     }
 
     public func records(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> HubRecordPage {
         try await read { database in
             let household = try Self.household(household, in: database)
             var page = RecordPage(limit: limit, maximumBytes: maximumBytes)
             let statement = try database.cachedStatement(
-                sql: Self.recordColumns + """
-                     WHERE household = ? AND sequence > ? AND (? IS NULL OR collection = ?) ORDER BY sequence
-                    """)
-            let rows = try Row.fetchCursor(
-                statement, arguments: [household.number, Int64(clamping: sequence), collection, collection])
+                sql: Self.recordColumns + " WHERE household = ? AND sequence > ? ORDER BY sequence")
+            let rows = try Row.fetchCursor(statement, arguments: [household.number, Int64(clamping: sequence)])
             while let row = try rows.next() {
                 guard page.append(try Self.record(row)) else { break }
             }
@@ -150,17 +147,17 @@ extension SQLiteHubStore {
     }
 
     public func recordBytes(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> Int {
         try await read { database in
             let statement = try database.cachedStatement(
                 sql: """
                     SELECT COALESCE(LENGTH(sealed), 0) FROM record
                     WHERE household = (SELECT number FROM household WHERE id = ?) AND sequence > ?
-                        AND (? IS NULL OR collection = ?) ORDER BY sequence LIMIT ?
+                    ORDER BY sequence LIMIT ?
                     """)
             let sizes = try Int.fetchAll(
-                statement, arguments: [household, Int64(clamping: sequence), collection, collection, max(1, limit)])
+                statement, arguments: [household, Int64(clamping: sequence), max(1, limit)])
             return RecordPage(limit: limit, maximumBytes: maximumBytes).bytes(sealed: sizes)
         }
     }
@@ -179,17 +176,18 @@ extension SQLiteHubStore {
 
     // MARK: Retention
 
+    static let expired = """
+        SELECT rowid, id, LENGTH(sealed) AS bytes, blobs IS NOT NULL AS has_blobs FROM record
+        WHERE household = ? AND collection = ? AND \(RecordDecision.expiring) AND written < ? LIMIT ?
+        """
+
     public func prune(
         _ collection: String, of household: HubID, writtenBefore time: Int64, limit: Int
     ) async throws -> Int {
         try await write { database, _ in
             var totals = try Self.household(household, in: database)
             let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT rowid, id, LENGTH(sealed) AS bytes, blobs IS NOT NULL AS has_blobs FROM record
-                    WHERE household = ? AND written < ? AND collection = ? LIMIT ?
-                    """, arguments: [totals.number, time, collection, limit])
+                database, sql: Self.expired, arguments: [totals.number, collection, time, limit])
             for row in rows {
                 let (rowID, id): (Int64, HubID) = (row["rowid"], row["id"])
                 try database.cachedStatement(sql: "DELETE FROM record WHERE rowid = ?").execute(arguments: [rowID])

@@ -20,8 +20,16 @@ extension SQLiteHubStore {
         migrator.registerMigration("6: fallbacks of push messages") { try $0.execute(sql: pushFallbacks) }
         migrator.registerMigration("7: the size of blobs") { try $0.execute(sql: blobSizes) }
         migrator.registerMigration("8: invitations by their expiry") { try $0.execute(sql: invitationExpiry) }
+        migrator.registerMigration("9: records by the time of their writing") {
+            try $0.execute(sql: recordTimes)
+        }
         return migrator
     }
+
+    private static let recordTimes = """
+        CREATE INDEX record_written ON record (household, collection, written)
+            WHERE collection IN ('commands', 'events', 'requests');
+        """
 
     private static let invitationExpiry = """
         CREATE INDEX invitation_expires ON invitation (household, expires);

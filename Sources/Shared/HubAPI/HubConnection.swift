@@ -127,12 +127,9 @@ extension HubConnection {
         try await perform(.join, [id.description], body: request)
     }
 
-    public func records(after sequence: UInt64, limit: Int = 256, collection: String? = nil) async throws
-        -> HubRecordPage
-    {
-        var query = [(name: "after", value: String(sequence)), (name: "limit", value: String(limit))]
-        if let collection { query.append((name: "collection", value: collection)) }
-        return try await call(.records, query: query)
+    public func records(after sequence: UInt64, limit: Int = 256) async throws -> HubRecordPage {
+        try await call(
+            .records, query: [(name: "after", value: String(sequence)), (name: "limit", value: String(limit))])
     }
 
     /// The record under a sequence number, or the next one where it was replaced since; none after the last.

@@ -19,7 +19,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
     case withdrawInvitation = "DELETE /v1/invitations/{id}"
     case invitationDetails = "POST /v1/invitations/{id}/details"
     case join = "POST /v1/invitations/{id}/join"
-    /// `?after=N&limit=N&collection=C`
+    /// `?after=N&limit=N`
     case records = "GET /v1/records"
     case record = "GET /v1/records/{collection}/{id}"
     /// With `If-Match: "N"`, or `If-None-Match: *`.

@@ -96,16 +96,16 @@ final class ObservedStore: HubStore {
         try await base.write(records, household: household, at: time)
     }
     func records(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> HubRecordPage {
         try await base.records(
-            of: household, after: sequence, collection: collection, limit: limit, maximumBytes: maximumBytes)
+            of: household, after: sequence, limit: limit, maximumBytes: maximumBytes)
     }
     func recordBytes(
-        of household: HubID, after sequence: UInt64, collection: String?, limit: Int, maximumBytes: Int
+        of household: HubID, after sequence: UInt64, limit: Int, maximumBytes: Int
     ) async throws -> Int {
         try await base.recordBytes(
-            of: household, after: sequence, collection: collection, limit: limit, maximumBytes: maximumBytes)
+            of: household, after: sequence, limit: limit, maximumBytes: maximumBytes)
     }
     func record(_ collection: String, _ id: HubID, of household: HubID) async throws -> HubRecord? {
         try await base.record(collection, id, of: household)

@@ -64,7 +64,7 @@ extension Conformance {
                 }
                 #expect(through > last)
                 let page = try await store.records(
-                    of: household.id, after: last, collection: nil, limit: 1_000, maximumBytes: 1 << 20)
+                    of: household.id, after: last, limit: 1_000, maximumBytes: 1 << 20)
                 let numbers = page.records.compactMap(\.sequence)
                 #expect(numbers == Array(last + 1...(numbers.last ?? 0)) && numbers.last ?? 0 >= through)
                 last = through

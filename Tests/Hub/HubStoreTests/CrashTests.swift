@@ -71,7 +71,7 @@ private struct Acknowledged {
         _ store: SQLiteHubStore, _ bytes: DirectoryBlobStore, household: HubID, computer: HubID, round: Int
     ) async throws {
         let page = try await store.records(
-            of: household, after: 0, collection: nil, limit: 10_000_000, maximumBytes: 1 << 40)
+            of: household, after: 0, limit: 10_000_000, maximumBytes: 1 << 40)
         let stored = Dictionary(uniqueKeysWithValues: page.records.map { ($0.id.description, $0) })
         for (id, record) in records {
             let found = try #require(stored[id], "round \(round): record \(id) is gone")

@@ -61,7 +61,7 @@ import Testing
         _ store: SQLiteHubStore, _ acknowledged: [HubRecord], _ household: SampleHousehold
     ) async throws {
         let page = try await store.records(
-            of: household.id, after: 0, collection: nil, limit: 10_000, maximumBytes: 1 << 30)
+            of: household.id, after: 0, limit: 10_000, maximumBytes: 1 << 30)
         #expect(Set(acknowledged).isSubset(of: page.records))
         let sequence = try await store.household(household.id).sequence
         #expect(page.records.compactMap(\.sequence) == (0..<sequence).map { $0 + 1 })

@@ -77,7 +77,7 @@ extension Conformance {
                 { _ = try await store.write([sample.record()], household: sample.id, at: now) },
                 {
                     _ = try await store.records(
-                        of: sample.id, after: 0, collection: nil, limit: 9, maximumBytes: 9)
+                        of: sample.id, after: 0, limit: 9, maximumBytes: 9)
                 },
                 { _ = try await store.record("notes", id, of: sample.id) },
                 { _ = try await store.prune(["notes"], of: sample.id, writtenBefore: now) },

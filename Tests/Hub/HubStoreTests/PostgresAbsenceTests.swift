@@ -36,7 +36,7 @@ private final class Follower: Sendable {
                 guard change == .unknown || change.isOfRecords else { continue }
                 // The database is unreachable again: the next `.unknown` arrives with the connection.
                 while let page = try? await store.records(
-                    of: household, after: next, collection: nil, limit: 500, maximumBytes: 1 << 20)
+                    of: household, after: next, limit: 500, maximumBytes: 1 << 20)
                 {
                     for record in page.records {
                         #expect(record.sequence == next + 1, "no record is skipped or repeated")
@@ -142,7 +142,7 @@ extension HubChange {
         let last = try await newest()
         await eventually { followers.allSatisfy { $0.newest == last } }
         let page = try await near.records(
-            of: household.id, after: 0, collection: nil, limit: 1_000_000, maximumBytes: 1 << 40)
+            of: household.id, after: 0, limit: 1_000_000, maximumBytes: 1 << 40)
         #expect(page.records.compactMap(\.sequence) == Array(1...last))
         let stored = Dictionary(uniqueKeysWithValues: page.records.map { ($0.id, $0) })
         for record in acknowledged { #expect(stored[record.id] == record) }

@@ -27,7 +27,7 @@ extension Conformance {
                     == (1...3).map { HubWriteOutcome(sequence: UInt64($0)) })
             for index in records.indices { records[index].sequence = UInt64(index + 1) }
             let page = try await store.records(
-                of: household.id, after: 0, collection: nil, limit: 9, maximumBytes: 1 << 20)
+                of: household.id, after: 0, limit: 9, maximumBytes: 1 << 20)
             #expect(page.records == records)
             #expect(page.next == 3 && !page.more)
             for record in records {
@@ -35,12 +35,11 @@ extension Conformance {
             }
             for (limit, maximum, bytes) in [(9, 1 << 20, 100 + 3 * 512), (2, 1 << 20, 612 + 512), (0, 0, 612)] {
                 let counted = try await store.recordBytes(
-                    of: household.id, after: 0, collection: "notes", limit: limit, maximumBytes: maximum)
+                    of: household.id, after: 0, limit: limit, maximumBytes: maximum)
                 #expect(counted == bytes)
             }
-            for (after, collection) in [(UInt64(3), nil), (0, "photos"), (.max, "\0")] as [(UInt64, String?)] {
-                let counted = try await store.recordBytes(
-                    of: household.id, after: after, collection: collection, limit: 9, maximumBytes: 9)
+            for after: UInt64 in [3, .max] {
+                let counted = try await store.recordBytes(of: household.id, after: after, limit: 9, maximumBytes: 9)
                 #expect(counted == 0)
             }
             #expect(try await store.recordBytes("notes", records[0].id, of: household.id) == 612)
@@ -142,7 +141,7 @@ extension Conformance {
                 [household.record(), household.record(id, revision: 2, bytes: 40)], household: household.id, at: now)
             #expect(try await store.household(household.id).bytes == 612 + 552)
             let page = try await store.records(
-                of: household.id, after: 0, collection: nil, limit: 9, maximumBytes: 999)
+                of: household.id, after: 0, limit: 9, maximumBytes: 999)
             #expect(page.records.map(\.sequence) == [2, 3])
             _ = try await store.write(
                 [household.record(id, revision: 3, bytes: nil)], household: household.id, at: now)
@@ -163,11 +162,8 @@ extension Conformance {
             _ = try await store.write(
                 (0..<10).map { household.record(in: $0.isMultiple(of: 2) ? "notes" : "events") },
                 household: household.id, at: now)
-            func page(
-                _ after: UInt64, _ collection: String? = nil, limit: Int = 100, bytes: Int = 100_000
-            ) async throws -> HubRecordPage {
-                try await store.records(
-                    of: household.id, after: after, collection: collection, limit: limit, maximumBytes: bytes)
+            func page(_ after: UInt64, limit: Int = 100, bytes: Int = 100_000) async throws -> HubRecordPage {
+                try await store.records(of: household.id, after: after, limit: limit, maximumBytes: bytes)
             }
             var got = try await page(0, limit: 3)
             #expect(got.records.map(\.sequence) == [1, 2, 3] && got.next == 3 && got.more)
@@ -177,10 +173,6 @@ extension Conformance {
             #expect(got.records.map(\.sequence) == [4] && got.next == 4 && got.more)
             got = try await page(7, limit: 3)
             #expect(got.records.map(\.sequence) == [8, 9, 10] && got.next == 10 && !got.more)
-            got = try await page(0, "notes", limit: 2)
-            #expect(got.records.map(\.sequence) == [1, 3] && got.next == 3 && got.more)
-            got = try await page(6, "notes")
-            #expect(got.records.map(\.sequence) == [7, 9] && got.next == 10 && !got.more)
             got = try await page(10)
             #expect(got.records.isEmpty && got.next == 10 && !got.more)
             got = try await page(.max)
@@ -200,7 +192,7 @@ extension Conformance {
             let outcomes = try await store.write([two.record(id)], household: two.id, at: now)
             #expect(outcomes[0].sequence == 1)
             #expect(try await store.record("notes", id, of: one.id)?.author == one.computer)
-            let page = try await store.records(of: two.id, after: 0, collection: nil, limit: 9, maximumBytes: 999)
+            let page = try await store.records(of: two.id, after: 0, limit: 9, maximumBytes: 999)
             #expect(page.records.map(\.author) == [two.computer])
         }
 
@@ -220,6 +212,7 @@ extension Conformance {
                 at: now + 10)
 
             #expect(try await store.prune(["events"], of: household.id, writtenBefore: now) == 0)
+            #expect(try await store.prune(["notes"], of: household.id, writtenBefore: now + 10) == 0)
             #expect(try await store.prune(["events", "commands"], of: household.id, writtenBefore: now + 10) == 2)
             #expect(try await store.record("events", old, of: household.id) == nil)
             #expect(try await store.record("notes", gone, of: household.id) != nil)
@@ -304,7 +297,7 @@ extension Conformance {
             #expect(try await store.household(one.id).sequence == UInt64(expected))
             #expect(try await store.household(two.id).sequence == UInt64(16 * (16 + 4 * 2)))
             let page = try await store.records(
-                of: one.id, after: 0, collection: nil, limit: 10_000, maximumBytes: 1 << 30)
+                of: one.id, after: 0, limit: 10_000, maximumBytes: 1 << 30)
             #expect(page.records.compactMap(\.sequence) == Array(1...UInt64(expected)))
         }
     }

@@ -96,6 +96,18 @@ import Testing
         try await store.close()
     }
 
+    /// Finding what has expired reads nothing else of a large collection.
+    @Test func expiredRecordsAreFoundByAnIndex() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let plan = try await store.pool.read { database in
+            try Row.fetchAll(
+                database, sql: "EXPLAIN QUERY PLAN " + SQLiteHubStore.expired, arguments: [1, "events", 5, 1_000]
+            ).map { $0["detail"] as String }
+        }
+        #expect(plan.count == 1 && plan[0].contains("(household=? AND collection=? AND written<?)"), "\(plan)")
+        try await store.close()
+    }
+
     @Test func aSecondOwnerIsRefusedAndTheFirstContinues() async throws {
         let store = try SQLiteHubStore(path: path)
         let path = path
