@@ -2,7 +2,8 @@ import Foundation
 import HubAPI
 import HubStore
 
-/// Writes of several callers in one transaction with five round trips, however many they are.
+/// Writes of several callers in one transaction with five round trips, however many they are; more only where the stored
+/// records that they replace are large.
 struct PostgresWriteBatch {
     private struct Key: Hashable {
         var household: Int64
@@ -23,7 +24,13 @@ struct PostgresWriteBatch {
 
     private let connection: PostgresConnection
     private var households: [HubID: Totals] = [:]
+    /// The records that the writes name, each once, in their order.
+    private var keys: [Key] = []
     private var stored: [Key: HubRecord] = [:]
+    /// Those that are stored and not read yet, because all of them together are too large.
+    private var unread: Set<Key> = []
+    /// The most sealed bytes that are read at once, unless a single record has more.
+    private static let mostBytes: Int64 = 16 << 20
     /// Complete blobs that a record of these writes names.
     private var blobs: Set<StoredBlobID> = []
     /// When each was written, and whether it had or has blobs.
@@ -36,9 +43,13 @@ struct PostgresWriteBatch {
     ) throws -> [Result<[HubWriteOutcome], any Error>] {
         var batch = PostgresWriteBatch(connection)
         try batch.lockHouseholds(writes)
-        try batch.readRecords(writes)
+        var seen: Set<Key> = []
+        batch.keys = writes.flatMap { write in
+            write.records.compactMap { batch.key($0, write.household) }.filter { seen.insert($0).inserted }
+        }
+        try batch.readRecords(batch.keys)
         try batch.readBlobs(writes)
-        let outcomes = writes.map { batch.decide($0) }
+        let outcomes = try writes.map { try batch.decide($0) }
         try batch.store()
         return outcomes
     }
@@ -64,21 +75,47 @@ struct PostgresWriteBatch {
         return Key(household: number, collection: record.collection, id: record.id)
     }
 
-    private mutating func readRecords(_ writes: [PostgresWrite]) throws {
-        let keys = Array(Set(writes.flatMap { write in write.records.compactMap { key($0, write.household) } }))
+    /// The sums limit what the server sends: it has the lengths without the bytes.
+    private mutating func readRecords(_ keys: [Key]) throws {
         guard !keys.isEmpty else { return }
         let rows = try connection.query(
             """
-            SELECT \(PostgresHubStore.recordColumns), record.household
-            FROM unnest($1::bigint[], $2::text[], $3::uuid[]) AS name (household, collection, id)
-            JOIN record USING (household, collection, id)
+            SELECT \(PostgresHubStore.recordColumns), record.household, record.is_read FROM (
+                SELECT household, collection, id, sequence, vault, revision, epoch, author, blobs, signature, ancestors,
+                    is_first OR bytes <= $4::bigint AS is_read,
+                    CASE WHEN is_first OR bytes <= $4::bigint THEN sealed END AS sealed
+                FROM (
+                    SELECT record.*, row_number() OVER up_to_here = 1 AS is_first,
+                        coalesce(sum(octet_length(record.sealed)) OVER up_to_here, 0)::bigint AS bytes
+                    FROM unnest($1::bigint[], $2::text[], $3::uuid[]) WITH ORDINALITY
+                        AS name (household, collection, id, place) JOIN record USING (household, collection, id)
+                    WINDOW up_to_here AS (ORDER BY name.place ROWS UNBOUNDED PRECEDING)
+                ) AS measured
+            ) AS record
             """,
-            [.integers(keys.map(\.household)), .texts(keys.map(\.collection)), .ids(keys.map(\.id))])
+            [
+                .integers(keys.map(\.household)), .texts(keys.map(\.collection)), .ids(keys.map(\.id)),
+                .integer(Self.mostBytes),
+            ])
         for row in rows {
             let record = try PostgresHubStore.record(row)
-            let household = row.integer(11)
-            stored[Key(household: household, collection: record.collection, id: record.id)] = record
+            let key = Key(household: row.integer(11), collection: record.collection, id: record.id)
+            if row.flag(12) {
+                stored[key] = record
+                unread.remove(key)
+            } else {
+                unread.insert(key)
+            }
         }
+    }
+
+    /// Reads this record and following ones, in place of those that were compared and are unchanged.
+    private mutating func readRecords(from key: Key) throws {
+        for other in stored.keys where changed[other] == nil {
+            stored[other] = nil
+            unread.insert(other)
+        }
+        try readRecords(keys[(keys.firstIndex(of: key) ?? 0)...].filter(unread.contains))
     }
 
     private mutating func readBlobs(_ writes: [PostgresWrite]) throws {
@@ -99,17 +136,18 @@ struct PostgresWriteBatch {
         for row in rows { blobs.insert(StoredBlobID(household: try row.id(0), blob: try row.id(1))) }
     }
 
-    private mutating func decide(_ write: PostgresWrite) -> Result<[HubWriteOutcome], any Error> {
+    private mutating func decide(_ write: PostgresWrite) throws -> Result<[HubWriteOutcome], any Error> {
         guard var totals = households[write.household] else { return .failure(HubError.noSuchHousehold) }
-        let outcomes = write.records.map { decide($0, write, &totals) }
+        let outcomes = try write.records.map { try decide($0, write, &totals) }
         households[write.household] = totals
         return .success(outcomes)
     }
 
     private mutating func decide(
         _ record: HubRecord, _ write: PostgresWrite, _ totals: inout Totals
-    ) -> HubWriteOutcome {
+    ) throws -> HubWriteOutcome {
         let key = Key(household: totals.number, collection: record.collection, id: record.id)
+        if unread.contains(key) { try readRecords(from: key) }
         let before = stored[key]
         switch RecordDecision(record, stored: before) {
         case .isStored(let sequence): return HubWriteOutcome(sequence: sequence)
