@@ -134,7 +134,7 @@ struct HubResponder: HTTPResponder {
             Response(
                 status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: text)))
-        case .blob(let reading): blob(reading)
+        case .blob(let reading): try blob(reading, share, channel)
         }
     }
 
@@ -156,8 +156,12 @@ struct HubResponder: HTTPResponder {
             })
     }
 
-    private func blob(_ reading: BlobReading) -> Response {
+    private func blob(
+        _ reading: BlobReading, _ share: MemoryBudget.Share, _ channel: any Channel
+    ) throws -> Response {
         let range = reading.range ?? 0..<reading.size
+        // One piece waits to be sent while the next one is read.
+        if range.count > HubRoute.smallBodyBytes { try share.grow(to: min(range.count, 2 * HubService.blobStep)) }
         var headers: HTTPFields = [
             .contentType: "application/octet-stream", .cacheControl: "no-store", .acceptRanges: "bytes",
         ]
@@ -176,7 +180,9 @@ struct HubResponder: HTTPResponder {
                     try await writer.write(ByteBuffer(bytes: bytes))
                     offset += UInt64(length)
                 }
+                try await channel.untilWritable()
                 try await writer.finish(nil)
+                withExtendedLifetime(share) {}
             })
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HubAPI
+import HubStore
 import HubStoreSQLite
 import Synchronization
 import TestSupport
@@ -59,6 +60,46 @@ struct MemoryBudgetTests {
                 #expect(try await hub.request(.records, query: "?after=1", token: computer.token).status == 200)
                 #expect(try await hub.request(.record, names[1], token: computer.token).status == 200)
             }
+        }
+    }
+
+    @Test func readersOfBlobsReserveTheirPieces() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.limits.memoryBytes = 4 << 20
+            configuration.limits.slowestClient = 0
+        }.run { hub in
+            let computer = try await hub.found()
+            let blob = StoredBlobID(household: computer.household, blob: .random())
+            let size = 8 << 20
+            _ = try await hub.store.beginBlob(
+                NewBlobRequest(id: blob.blob, size: UInt64(size), hash: .random(32)), by: computer.id,
+                household: computer.household, limit: 1 << 40, at: 0)
+            try await DirectoryBlobStore(path: hub.directory.path("hub/blobs"))
+                .write([UInt8](repeating: 7, count: size), at: 0, of: blob)
+            try await hub.store.advanceBlob(
+                blob.blob, of: computer.household, from: 0, to: UInt64(size), isComplete: true, at: 0)
+            func status() async throws -> Int {
+                try await hub.request(
+                    .readBlob, [blob.blob.description], token: computer.token, headers: [("Range", "bytes=0-999999")]
+                ).status
+            }
+            #expect(try await status() == 206)
+            let (port, token) = (hub.port, HubUnderTest.text(computer.token))
+            let slow = Mutex<Held?>(
+                try await onThread {
+                    try Held(
+                        clients: (0..<12).map { _ in
+                            let client = try RawClient(port: port, receiveBuffer: 4_096)
+                            client.send(
+                                "GET /v1/blobs/\(blob.blob) HTTP/1.1\r\nHost: h\r\n"
+                                    + "Authorization: Bearer \(token)\r\n\r\n")
+                            return client
+                        })
+                })
+            await eventually("all are answered") { slow.withLock { $0?.clients.allSatisfy(\.isAnswered) ?? false } }
+            #expect(try await status() == 503)
+            slow.withLock { $0 = nil }
+            await eventually("what they reserved is released") { try await status() == 206 }
         }
     }
 
