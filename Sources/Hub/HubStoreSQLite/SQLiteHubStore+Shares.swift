@@ -1,6 +1,7 @@
 import GRDB
 public import HubAPI
 public import HubStore
+import Synchronization
 
 extension SQLiteHubStore {
     public func setPINShare(_ request: PINShareRequest, device: HubID, household: HubID) async throws {
@@ -56,9 +57,27 @@ extension SQLiteHubStore {
     }
 
     /// Moves the zeros from the write-ahead log into the database, and truncates the log, which contains older pages. A
-    /// reader delays this; the log is overwritten later then.
+    /// reader prevents this: no write waits for it, and it is tried again each second until it succeeds.
     func overwriteLog() async {
-        _ = try? await pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        guard (try? await becameBlocked()) == true else { return }
+        Task { [weak self] in
+            while self?.isLogBlocked.load(ordering: .relaxed) == true {
+                try? await Task.sleep(for: .seconds(1))
+                // The store is closed.
+                guard (try? await self?.becameBlocked()) != nil else { return }
+            }
+        }
+    }
+
+    /// Tries once.
+    /// - Returns: true if it fails and the attempt before did not.
+    private func becameBlocked() async throws -> Bool {
+        try await pool.writeWithoutTransaction { [self] database in
+            try database.execute(sql: "PRAGMA busy_timeout = 0")
+            defer { try? database.execute(sql: "PRAGMA busy_timeout = \(Self.busySeconds * 1_000)") }
+            let isBlocked = (try? database.checkpoint(.truncate)) == nil
+            return !isLogBlocked.exchange(isBlocked, ordering: .relaxed) && isBlocked
+        }
     }
 
     // MARK: Push

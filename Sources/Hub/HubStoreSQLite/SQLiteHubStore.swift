@@ -3,6 +3,7 @@ import GRDB
 import Glibc
 import HubAPI
 public import HubStore
+import Synchronization
 
 /// The hub's store in one SQLite file.
 ///
@@ -16,6 +17,9 @@ public final class SQLiteHubStore: HubStore {
     private let feed: HubChangeFeed
     private let lock: FileLock
     let path: String
+    /// A reader prevented that the log is overwritten, and it is tried again.
+    let isLogBlocked = Atomic<Bool>(false)
+    static let busySeconds = 5
     /// The generation of this run of the store.
     let run = HubID.random()
 
@@ -37,7 +41,7 @@ public final class SQLiteHubStore: HubStore {
         do {
             var configuration = Configuration()
             configuration.maximumReaderCount = 4
-            configuration.busyMode = .timeout(5)
+            configuration.busyMode = .timeout(TimeInterval(Self.busySeconds))
             configuration.prepareDatabase { database in
                 // Overwrites removed PIN shares and tokens in the file.
                 try database.execute(sql: "PRAGMA secure_delete = ON")

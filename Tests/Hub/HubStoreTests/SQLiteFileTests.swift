@@ -207,6 +207,36 @@ import Testing
         try await store.close()
     }
 
+    /// Another process reads, as a backup does.
+    @Test func aReaderDelaysOverwritingTheLogAndNoWrite() async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        let reader = try DatabaseQueue(path: path)
+        let hasBegun = Mutex(false)
+        let release = DispatchSemaphore(value: 0)
+        async let reading: Void = reader.read { database in
+            _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM household")
+            hasBegun.withLock { $0 = true }
+            release.wait()
+        }
+        await eventually("the reader has begun") { hasBegun.withLock { $0 } }
+        let log = path + "-wal"
+        let start = ContinuousClock.now
+        for _ in 0..<3 {
+            try await store.setPINShare(.sample, device: household.computer, household: household.id)
+            _ = try await store.write([household.record()], household: household.id, at: now)
+        }
+        // One wait for a reader takes five seconds.
+        #expect(ContinuousClock.now - start < .seconds(4))
+        #expect(try #require(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int) > 0)
+        release.signal()
+        try await reading
+        await eventually("the log is empty") {
+            try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int == 0
+        }
+        try await store.close()
+    }
+
     private func isInFiles(_ bytes: Data) throws -> Bool {
         let hub = directory.url.appendingPathComponent("hub")
         return try FileManager.default.contentsOfDirectory(atPath: hub.path).contains {
