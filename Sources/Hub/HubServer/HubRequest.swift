@@ -24,6 +24,9 @@ struct HubRequest: Sendable {
     }
 
     func message<Message: Decodable>(_ type: Message.Type = Message.self) throws -> Message {
+        guard body.count <= HubRoute.smallBodyBytes || Self.hasFewValues(body) else {
+            throw HubError(.badRequest, "The body has too many values, or is not JSON in UTF-8.")
+        }
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch DecodingError.keyNotFound(let key, _) {
@@ -38,6 +41,33 @@ struct HubRequest: Sendable {
                 field.isEmpty
                     ? "The body is not the expected JSON; docs/hub-protocol.md describes it."
                     : "The body's \"\(field)\" is invalid; docs/hub-protocol.md describes it.")
+        }
+    }
+
+    /// The most signs in a large body that separate, name or begin values; 256 records have 10,000.
+    private static let mostSigns = 16_384
+
+    /// Decoding needs 24 bytes for each value besides the body: many tiny ones would need more memory than is reserved.
+    static func hasFewValues(_ json: Data) -> Bool {
+        var (signs, isText, isEscaped) = (0, false, false)
+        return json.withUnsafeBytes { bytes in
+            for byte in bytes {
+                // Another encoding, which the decoder would accept.
+                if byte == 0 { return false }
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\"") {
+                    isText.toggle()
+                } else if isText {
+                    isEscaped = byte == UInt8(ascii: "\\")
+                } else if byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "[")
+                    || byte == UInt8(ascii: "{")
+                {
+                    signs += 1
+                    if signs > mostSigns { return false }
+                }
+            }
+            return true
         }
     }
 

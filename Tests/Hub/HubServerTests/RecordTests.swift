@@ -201,6 +201,32 @@ struct RecordTests {
         }
     }
 
+    @Test func aLargeBodyOfManyTinyValuesIsRefused() async throws {
+        try await HubUnderTest.run { hub in
+            let computer = try await hub.found()
+            func send(_ text: String) async throws -> HubUnderTest.Answer {
+                try await hub.send("POST", "/v1/records", token: computer.token, body: Data(text.utf8))
+            }
+            let numbers = String(repeating: "0,", count: 1 << 20)
+            for text in ["{\"records\":[],\"x\":[\(numbers)0]}", "{\"records\":[\(numbers)0]}"] {
+                let refused = try await send(text)
+                #expect(refused.status == 400 && refused.error?.message.contains("too many values") == true)
+            }
+            // A text may have them, also after an escaped quote.
+            let record = String(decoding: try JSONEncoder().encode(computer.record()), as: UTF8.self)
+            #expect(try await send("{\"records\":[\(record)],\"x\":\"\\\"\(numbers)\"}").status == 200)
+            // As many records as one request may have, with all that a record may have.
+            let records = (0..<HubWriteRequest.maximumRecords).map { _ in
+                var record = computer.record(blobs: (0..<8).map { _ in .random() })
+                (record.replaces, record.ancestors, record.replacedVersion) = (0, Data(count: 128), Data(count: 8))
+                return record
+            }
+            #expect(
+                HubRequest.hasFewValues(try JSONEncoder().encode(HubWriteRequest(records: records)) + Data("\n".utf8)))
+            #expect(!HubRequest.hasFewValues(try #require(numbers.data(using: .utf16))))
+        }
+    }
+
     @Test func pagesEndAtTheirLimitAndContinueFromNext() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
