@@ -8,7 +8,7 @@ enum FinalKill {
 
     /// Whether a process could still start or copy a locked app: a process of an ordinary user lives.
     ///
-    /// What outlives SIGTERM is stopped before the first SIGKILL, and is killed before it runs again.
+    /// The unit's file keeps the SIGKILL from the gate.
     static func isNeeded() -> Bool { isUnderway() && ProcessFacts.all().contains(where: isOfOrdinaryUser) }
 
     /// The kernel's name of a program has at most 15 bytes.
