@@ -11,9 +11,11 @@ final class BackupPage: Page {
 
     private let screen = BackupPage.template.make()
     private let model: BackupModel
-    private let recovery: RecoveryView
+    private let recovery: RecoveryModel
+    private let recoveryView: RecoveryView
     private let window: () -> Widget
     private var shownQuestion: ImportQuestion?
+    private var pulsing: Task<Void, Never>?
 
     var widget: Widget { screen.widget }
 
@@ -23,8 +25,9 @@ final class BackupPage: Page {
     ) {
         self.model = model
         self.window = window
-        self.recovery = RecoveryView(recovery, window: window, announce: announce)
-        adw_bin_set_child(screen["recovery"].cast(to: AdwBin.self), self.recovery.widget)
+        self.recovery = recovery
+        recoveryView = RecoveryView(recovery, window: window, announce: announce)
+        adw_bin_set_child(screen["recovery"].cast(to: AdwBin.self), recoveryView.widget)
         Signals.connect(screen["export"].raw, "clicked") { [unowned self] in
             let settingsOnly = screen["settings_only"].isOn
             Dialogs.save(localized("Export a backup"), name: "applocker.aplockerbackup", parent: window()) { path in
@@ -58,13 +61,17 @@ final class BackupPage: Page {
         observe(self) { $0.update() }
     }
 
+    func leave() { recovery.close() }
+
     private func update() {
-        screen["export"].setVisible(model.progress == nil)
-        screen["cancel"].setVisible(model.progress != nil)
-        screen["progress"].setVisible(model.progress != nil)
-        gtk_progress_bar_set_fraction(screen["progress"].opaque, model.progress ?? 0)
+        screen["export"].setVisible(!model.isWorking)
+        screen["cancel"].setVisible(model.isWorking)
+        screen["cancel"].setSensitive(model.canCancel)
+        screen["progress"].setVisible(model.isWorking)
+        if let progress = model.progress { gtk_progress_bar_set_fraction(screen["progress"].opaque, progress) }
+        pulse()
         if !model.outcome.isEmpty { screen["export_row"].setRowSubtitle(model.outcome) }
-        for button in ["import", "replace", "erase"] { screen[button].setVisible(model.progress == nil) }
+        for button in ["import", "replace", "erase"] { screen[button].setVisible(!model.isWorking) }
         if !model.importOutcome.isEmpty { screen["import_row"].setRowSubtitle(model.importOutcome) }
         guard model.importQuestion != shownQuestion else { return }
         shownQuestion = model.importQuestion
@@ -78,5 +85,17 @@ final class BackupPage: Page {
             ],
             parent: window(), cancelled: { [model] in model.answerImport(false) },
             chosen: { [model] _ in model.answerImport(true) })
+    }
+
+    /// Moves the bar while nobody knows how much is done.
+    private func pulse() {
+        guard model.isWorking, model.progress == nil, pulsing == nil else { return }
+        pulsing = Task { [weak self] in
+            while let self, self.model.isWorking, self.model.progress == nil {
+                gtk_progress_bar_pulse(self.screen["progress"].opaque)
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+            self?.pulsing = nil
+        }
     }
 }

@@ -24,7 +24,10 @@ final class MainWindow {
     private var details: AppDialog?
     private var polling: Task<Void, Never>?
     private var ticking: Task<Void, Never>?
+    private var watching: Task<Void, Never>?
     private var isClosing = false
+    /// The window is hidden, and the program about to end.
+    private var isEnding = false
     private let onClose: () -> Void
     private var shownAnnouncements = 0
 
@@ -44,12 +47,14 @@ final class MainWindow {
         connect()
         observe(self) { $0.updatePadlock() }
         observe(self) { $0.showAnnouncement() }
+        observe(self) { $0.watchVault() }
         screen.show("main", in: "root")
         show(page: 0)
         polling = Task { [weak self] in await self?.poll() }
     }
 
     func present() {
+        guard !isEnding else { return }
         gtk_window_present(widget.window)
         if firstRun == nil { gtk_widget_grab_focus(screen["navigation"]) }
     }
@@ -114,10 +119,8 @@ final class MainWindow {
         }
         addAction("search") { [unowned self] in focusSearch() }
         addAction("lock-all") { [models] in
-            Task {
-                await models.overview.lockAll()
-                await models.vault.refresh()
-            }
+            models.recovery.close()
+            Task { await models.overview.lockAll() }
         }
         addAction("new-note") { [unowned self] in
             show(page: pages.firstIndex { $0.name == "notes" } ?? 0)
@@ -146,6 +149,7 @@ final class MainWindow {
     }
 
     private func show(page number: Int) {
+        if number != shown { pages[shown].page.leave() }
         shown = number
         let (name, title, page) = pages[number]
         let navigation = screen["navigation"].opaque
@@ -166,14 +170,43 @@ final class MainWindow {
         if let search = firstRun?.search ?? pages[shown].page.search { gtk_widget_grab_focus(search) }
     }
 
-    /// Saves the note that is edited, and asks if that fails.
+    /// Asks before it breaks off a transfer. Then it saves the note that is edited, and asks if that fails.
     private func close() -> Bool {
         guard !isClosing else { return true }
         isClosing = true
-        Task {
-            if await models.notes.finishEditing() { await end() } else { askToDiscardNote() }
-        }
+        if models.transfers.isRunning { askToStop() } else { Task { await saveAndEnd() } }
         return true
+    }
+
+    private func saveAndEnd() async {
+        if await models.notes.finishEditing() { await end() } else { askToDiscardNote() }
+    }
+
+    private func askToStop() {
+        Dialogs.choose(
+            localized("Stop the transfer?"), localized("Files, photos or a backup are still being read or written."),
+            choices: [.init(name: "stop", verb: localized("_Stop"), style: .destructive)],
+            cancel: localized("_Keep Running"), parent: widget
+        ) { [unowned self] in
+            isClosing = false
+        } chosen: { [unowned self] _ in
+            Task {
+                let remains = await models.transfers.stop()
+                if remains.isEmpty { await saveAndEnd() } else { show(remains) }
+            }
+        }
+    }
+
+    /// What a stopped transfer left, before the window closes.
+    private func show(_ remains: [String]) {
+        Dialogs.choose(
+            localized("The transfer was stopped"), remains.joined(separator: "\n"),
+            choices: [.init(name: "close", verb: localized("_Close"))], cancel: localized("_Keep Open"), parent: widget
+        ) { [unowned self] in
+            isClosing = false
+        } chosen: { [unowned self] _ in
+            Task { await saveAndEnd() }
+        }
     }
 
     private func askToDiscardNote() {
@@ -193,13 +226,16 @@ final class MainWindow {
     /// Ends the session; then the program ends, and with it what it had in memory. The desktop starts it again when it is
     /// activated.
     private func end() async {
+        isEnding = true
         widget.setVisible(false)
         polling?.cancel()
         ticking?.cancel()
-        models.files.cancel()
-        models.moments.cancel()
-        await models.devices.pairing.cancel()
-        await models.context.session.end()
+        watching?.cancel()
+        // A daemon that does not answer delays the end, and with it the next start, for two seconds only.
+        await models.context.time.wait(atMost: .seconds(2)) { [models] in
+            await models.devices.pairing.cancel()
+            await models.context.session.end()
+        }
         onClose()
     }
 
@@ -235,6 +271,19 @@ extension MainWindow {
                 session.refresh()
             }
             self?.ticking = nil
+        }
+    }
+
+    /// In a task of its own, which waits for no other request.
+    private func watchVault() {
+        guard models.vault.isOpen, watching == nil else { return }
+        watching = Task { [weak self] in
+            guard let vault = self?.models.vault else { return }
+            await vault.watch()
+            guard !Task.isCancelled else { return }
+            self?.watching = nil
+            // It may have been opened again meanwhile.
+            self?.watchVault()
         }
     }
 

@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import ControlAPI
 import DesktopModels
+import DesktopSession
 import GtkSupport
 import Localization
 
@@ -72,10 +73,15 @@ final class NotesPage: Page {
         }
         Signals.connect(screen["close"].raw, "clicked") { Task { await model.finishEditing() } }
         Signals.connect(screen["remove"].raw, "clicked") {
+            // Another note can be opened behind the dialog.
+            let loaded = model.loads
+            let title = ShownLine.plain(String(model.title.prefix(100)))
+            let explanation =
+                title.isEmpty
+                ? localized("It is removed from all devices.") : localized("“\(title)” is removed from all devices.")
             Dialogs.confirm(
-                localized("Remove this note?"), localized("It is removed from all devices."),
-                verb: localized("_Remove"), parent: window()
-            ) { Task { await model.removeCurrent() } }
+                localized("Remove this note?"), explanation, verb: localized("_Remove"), parent: window()
+            ) { Task { await model.removeCurrent(of: loaded) } }
         }
         Signals.connect(screen["title"].raw, "changed") { [unowned self] in edited() }
         Signals.connect(UnsafeMutableRawPointer(buffer), "changed") { [unowned self] in edited() }
@@ -102,6 +108,7 @@ final class NotesPage: Page {
         list.update(model.notes.map { NoteItem(note: $0, time: context.time.text($0.modified)) })
         screen["nothing"].setVisible(model.notes.isEmpty)
         screen["nothing"].setText(localized(model.search.isEmpty ? "No notes yet." : "No note matches."))
+        if !vault.isOpen, model.search.isEmpty, !screen["search"].text.isEmpty { screen["search"].text = "" }
         screen["save_state"].setText(model.saveState)
         screen.show(model.isEditing ? "editor" : "empty", in: "editor_stack")
         adw_leaflet_set_visible_child_name(screen["leaflet"].opaque, model.isEditing ? "editor" : "list")

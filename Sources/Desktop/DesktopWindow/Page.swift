@@ -9,6 +9,8 @@ protocol Page: AnyObject {
 
     /// The page became visible.
     func open() async
+    /// Another page becomes visible.
+    func leave()
     /// Called every few seconds while the page is visible. Pages of the vault read nothing then: that is a use of it, and
     /// it would never lock itself.
     func refresh() async
@@ -21,6 +23,7 @@ protocol Page: AnyObject {
 extension Page {
     var search: Widget? { nil }
     func open() async {}
+    func leave() {}
     func refresh() async {}
     func goBack() -> Bool { false }
 }

@@ -57,6 +57,7 @@ final class PairingView {
         switch model.pairing.state {
         case .idle: break
         case .checking: message = localized("Checking whether a phone can reach the hub…")
+        case .starting: message = localized("Making the link…")
         case .unreachable(let problem, let lines):
             message = problem
             ways = lines
@@ -75,7 +76,7 @@ final class PairingView {
         case .paired(let name): message = localized("\(name) is paired.")
         case .ended(let sentence): message = sentence
         }
-        let isRunning = !link.isEmpty || !words.isEmpty || model.pairing.state == .checking
+        let isRunning = !link.isEmpty || !words.isEmpty || [.checking, .starting].contains(model.pairing.state)
         screen["message"].setText(message)
         screen["message"].setVisible(!message.isEmpty)
         screen["ways"].setText(ways.joined(separator: "\n"))

@@ -33,12 +33,12 @@ final class RecoveryView {
 
     private func update() {
         screen["make"].setVisible(model.code == nil)
-        screen["sheet"].setVisible(model.code != nil && !model.isVerified)
+        screen["sheet"].setVisible(model.code != nil)
         screen["code"].setText(model.code ?? "")
-        screen["check_box"].setVisible(model.code != nil && !model.isVerified)
+        screen["check_box"].setVisible(model.code != nil)
         screen["refusal"].setText(model.refusal)
         screen["refusal"].setVisible(!model.refusal.isEmpty)
         screen["verified"].setVisible(model.isVerified)
-        if model.isVerified { screen["typed"].text = "" }
+        if model.code == nil { screen["typed"].text = "" }
     }
 }

@@ -20,23 +20,25 @@ struct WindowModels {
     let backup: BackupModel
     let settings: SettingsModel
     let firstRun: FirstRunModel
+    let transfers: RunningTransfers
 
     init(
         control: any DesktopControl, files transfer: any FileTransfer, photos: any PhotoFiles,
         checkWays: @escaping PairingModel.WaysCheck
     ) {
         context = DesktopContext(control: control, time: .system)
-        overview = OverviewModel(context)
         apps = AppsModel(context)
         activity = ActivityModel(context, userName: userName)
         vault = VaultModel(context, user: getuid())
+        overview = OverviewModel(context, vault)
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
         moments = MomentsModel(context, vault, photos)
         intruders = IntrudersModel(context, vault, photos)
         devices = DevicesModel(context, checkWays: checkWays)
-        recovery = RecoveryModel(context)
+        recovery = RecoveryModel(context, vault)
         backup = BackupModel(context)
+        transfers = RunningTransfers(files, moments, backup, time: context.time)
         settings = SettingsModel(context)
         firstRun = FirstRunModel(context, settings: settings, devices: devices, recovery: recovery)
     }

@@ -32,8 +32,12 @@ public struct ImportQuestion: Equatable, Sendable {
 /// Writes and imports sealed backups.
 @MainActor @Observable
 public final class BackupModel {
-    /// 0 to 1 while a backup is written or read; nil otherwise.
+    /// Whether a backup is exported or imported, once the passcode was accepted.
+    public private(set) var isWorking = false
+    /// 0 to 1 while a backup is written or read; nil otherwise, also while the daemon seals, checks or imports it.
     public private(set) var progress: Double?
+    /// Whether `cancel` still has an effect.
+    public private(set) var canCancel = false
     /// The result of the last export; empty before.
     public private(set) var outcome = ""
     /// The result of the last import; empty before.
@@ -51,8 +55,7 @@ public final class BackupModel {
     ///   - settingsOnly: only the list of apps, its rules and the settings.
     ///   - makeTarget: opens the file, once the daemon has sealed the backup.
     public func export(settingsOnly: Bool, to makeTarget: @escaping () async throws -> any BackupTarget) async {
-        guard progress == nil else { return }
-        isCancelled = false
+        guard !isWorking else { return }
         outcome = ""
         await context.attempt {
             let question = PasscodeQuestion(
@@ -60,16 +63,30 @@ public final class BackupModel {
                 explanation: localized(
                     "The backup opens with this passcode, on any computer, also after you change it."),
                 verb: localized("Export", context: "verb"))
-            let reply = try await context.prompt.ask(question) { [control = context.control] passcode in
-                // The export contains sealed content only with an open vault.
-                try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
-                return try await control.call(
+            let control = context.control
+            func seal(_ passcode: String) async throws -> ExportReply {
+                try await control.call(
                     \.exportBackup,
                     body: ExportRequest(passcode: passcode, passphrase: nil, settingsOnly: settingsOnly))
             }
-            defer { progress = nil }
-            progress = 0
+            defer { end() }
+            let reply: ExportReply
+            if settingsOnly {
+                reply = try await context.prompt.ask(question) { try await seal($0) }
+                begin()
+            } else {
+                // The export contains sealed content only with an open vault. It takes minutes if that is much, so the
+                // passcode dialog doesn't wait for it.
+                let passcode = try await context.prompt.ask(question) { passcode in
+                    try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
+                    return passcode
+                }
+                begin()
+                reply = try await seal(passcode)
+            }
             do {
+                if isCancelled { throw CancellationError() }
+                progress = 0
                 try await write(reply, to: try await makeTarget())
                 // No message can have the forms of two numbers.
                 let apps = localized(reply.apps, one: "\(reply.apps) app", other: "\(reply.apps) apps")
@@ -77,10 +94,10 @@ public final class BackupModel {
                     reply.records, one: "\(reply.records) sealed item", other: "\(reply.records) sealed items")
                 outcome = localized("Exported \(apps) and \(items).")
             } catch {
-                _ = try? await context.control.call(\.removeBlob, parameter: reply.blob)
+                _ = try? await control.call(\.removeBlob, parameter: reply.blob)
                 throw error
             }
-            _ = try? await context.control.call(\.removeBlob, parameter: reply.blob)
+            _ = try? await control.call(\.removeBlob, parameter: reply.blob)
         }
     }
 
@@ -90,8 +107,7 @@ public final class BackupModel {
     /// - Parameter replaces: everything here by the backup's content. Otherwise what is missing is added, and both versions
     ///   of what differs are kept.
     public func importBackup(from source: any BackupSource, replaces: Bool = false) async {
-        guard progress == nil, importQuestion == nil else { return }
-        isCancelled = false
+        guard !isWorking else { return }
         importOutcome = ""
         await context.attempt {
             let control = context.control
@@ -102,6 +118,8 @@ public final class BackupModel {
                 try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
                 return passcode
             }
+            begin()
+            defer { end() }
             let blob = UUID().uuidString.replacing("-", with: "").lowercased()
             do {
                 try await upload(source, as: blob)
@@ -159,11 +177,13 @@ public final class BackupModel {
                 }
             }
         }
+        if isCancelled { throw CancellationError() }
         let isConfirmed = await withCheckedContinuation { continuation in
             importAnswer = continuation
             importQuestion = ImportQuestion(text: Self.text(trial, replaces: replaces), replaces: replaces)
         }
         guard isConfirmed else { return }
+        canCancel = false
         importOutcome =
             localized("Imported.") + " " + Self.text(try await send(passphrase, isTrial: false), replaces: replaces)
     }
@@ -202,7 +222,7 @@ public final class BackupModel {
 
     /// Erases what AppLocker stores on this computer, the keys first, and leaves the household. Asks for the passcode.
     public func eraseEverything() async {
-        guard progress == nil else { return }
+        guard !isWorking else { return }
         await context.attempt {
             let question = PasscodeQuestion(
                 title: localized("Erase everything"),
@@ -219,8 +239,19 @@ public final class BackupModel {
         }
     }
 
-    /// Stops after the current piece; the incomplete file is removed.
-    public func cancel() { isCancelled = true }
+    /// Stops after the current piece, or once the daemon has sealed or checked the backup; the incomplete file is removed.
+    /// An import that was confirmed is finished.
+    public func cancel() {
+        guard canCancel else { return }
+        (isCancelled, canCancel) = (true, false)
+        if importQuestion != nil { answerImport(false) }
+        // Also the question for the passcode of the backup.
+        context.prompt.cancel()
+    }
+
+    private func begin() { (isWorking, canCancel, isCancelled) = (true, true, false) }
+
+    private func end() { (isWorking, canCancel, progress) = (false, false, nil) }
 
     private func write(_ reply: ExportReply, to target: any BackupTarget) async throws {
         do {

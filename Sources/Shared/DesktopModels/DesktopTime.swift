@@ -22,6 +22,21 @@ public struct DesktopTime: Sendable {
         self.sleep = sleep
     }
 
+    /// Returns once the work has ended, and at the latest after this time; the work continues then.
+    public func wait(atMost limit: Duration, for work: @escaping @MainActor () async -> Void) async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        Task { @MainActor in
+            await work()
+            end.yield()
+        }
+        let timer = Task { [sleep] in
+            try? await sleep(limit)
+            end.yield()
+        }
+        for await _ in ends { break }
+        timer.cancel()
+    }
+
     /// The local day of a time (seconds since 1970); nil for a time that no calendar has.
     func day(_ time: Double) -> LocalDay? {
         guard time.isFinite, abs(time) < 1e11 else { return nil }

@@ -7,6 +7,8 @@ public import Observation
 public final class NotesModel {
     /// The pause in typing after which a note is saved.
     static let autosaveDelay = Duration.seconds(1)
+    /// How long a change is not saved while the user types without a pause.
+    static let autosaveLimit = Duration.seconds(5)
 
     public private(set) var notes: [NoteReport] = []
     /// The note that is edited; nil: none, or a new one that was not saved yet.
@@ -27,10 +29,16 @@ public final class NotesModel {
     @ObservationIgnored private var saved = (title: "", body: "")
     @ObservationIgnored private var autosave: Task<Void, Never>?
     @ObservationIgnored private var isSaving = false
+    /// When the oldest change was typed that was not sent yet, by `DesktopTime.uptime`.
+    @ObservationIgnored private var unsentSince: Duration?
+    /// Increases with each note that the user opens or starts, and with each lock: an older one that is still read is
+    /// dropped then.
+    @ObservationIgnored private var openings = 0
 
     public init(_ context: DesktopContext, _ vault: VaultModel) {
         self.context = context
         self.vault = vault
+        vault.beforeLock.append { [unowned self] in await save() }
         vault.onLock.append { [unowned self] in wipe() }
     }
 
@@ -54,26 +62,34 @@ public final class NotesModel {
 
     /// Saves the note that is edited and opens another. Where it can't be saved, it stays open.
     public func open(_ id: String) async {
-        guard await finishEditing() else { return }
+        openings += 1
+        let opening = openings
+        guard await finishEditing(), opening == openings else { return }
         let content = await vault.read { try await context.control.call(\.readNote, parameter: id) }
-        guard let content else { return }
+        guard let content, opening == openings else { return }
         begin(content.note, title: content.note.title, body: content.body)
     }
 
     /// Saves the note that is edited and starts another. Where it can't be saved, it stays open.
     public func startNew() async {
-        guard await finishEditing() else { return }
+        openings += 1
+        let opening = openings
+        guard await finishEditing(), opening == openings else { return }
         begin(nil, title: "", body: "")
     }
 
-    /// The user typed. The note is saved after a moment without further changes.
+    /// The user typed. The note is saved after a moment without further changes, and after `autosaveLimit` without one.
     public func edit(title: String, body: String) {
         guard isEditing, (title, body) != (self.title, self.body) else { return }
         (self.title, self.body) = (title, body)
         saveState = localized("Not saved yet")
         autosave?.cancel()
+        let now = context.time.uptime()
+        let since = unsentSince ?? now
+        unsentSince = since
+        let delay = max(.zero, min(Self.autosaveDelay, since + Self.autosaveLimit - now))
         autosave = Task { [weak self, sleep = context.time.sleep] in
-            guard (try? await sleep(NotesModel.autosaveDelay)) != nil, !Task.isCancelled, let self else { return }
+            guard (try? await sleep(delay)) != nil, !Task.isCancelled, let self else { return }
             // In a task of its own, which typing doesn't cancel: the daemon may have saved what a cancelled request has
             // sent, and the next save would add the note again.
             Task { await self.save() }
@@ -85,11 +101,12 @@ public final class NotesModel {
     /// - Returns: false if it could not be saved. The editor stays open then, because closing it would lose the text.
     @discardableResult
     public func finishEditing() async -> Bool {
+        let loaded = loads
         repeat {
             autosave?.cancel()
             guard await save() else { return false }
-        } while isEditing && saved != (title, body)
-        if isEditing { begin(nil, title: "", body: "", isEditing: false) }
+        } while loaded == loads && isEditing && saved != (title, body)
+        if loaded == loads, isEditing { begin(nil, title: "", body: "", isEditing: false) }
         return true
     }
 
@@ -102,7 +119,8 @@ public final class NotesModel {
         guard isEditing, saved != (title, body) else { return true }
         isSaving = true
         defer { isSaving = false }
-        let (title, body, before) = (title, body, current)
+        let (title, body, before, loaded) = (title, body, current, loads)
+        unsentSince = nil
         saveState = localized("Saving…")
         let request = NoteRequest(
             title: title.isEmpty ? Self.firstLine(body) : title, body: body, replaces: before?.version)
@@ -113,7 +131,8 @@ public final class NotesModel {
                 try await context.control.call(\.addNote, body: request)
             }
         }
-        guard isEditing else { return true }
+        // The reply is not about another note that was opened meanwhile.
+        guard loaded == loads else { return true }
         guard let reply else {
             saveState = localized("Not saved")
             return false
@@ -127,10 +146,15 @@ public final class NotesModel {
     }
 
     /// Removes the note that is edited, unless another device has changed it.
-    public func removeCurrent() async {
-        autosave?.cancel()
+    ///
+    /// - Parameter loaded: `loads` when the user asked for it. A note that was opened since stays.
+    public func removeCurrent(of loaded: Int) async {
+        if loaded == loads { autosave?.cancel() }
         // A save that is under way changes the version.
         while isSaving { try? await context.time.sleep(.milliseconds(50)) }
+        guard loaded == loads else {
+            return context.announce(localized("The note was closed meanwhile and is not removed."))
+        }
         if let current {
             let done: DoneReport? = await vault.read {
                 try await context.control.call(
@@ -139,7 +163,7 @@ public final class NotesModel {
             guard done != nil else { return }
             context.announce(localized("The note is removed."))
         }
-        begin(nil, title: "", body: "", isEditing: false)
+        if loaded == loads { begin(nil, title: "", body: "", isEditing: false) }
         await load()
     }
 
@@ -148,12 +172,18 @@ public final class NotesModel {
         (self.title, self.body) = (title, body)
         saved = (title, body)
         saveState = ""
+        unsentSince = nil
         self.isEditing = isEditing
         loads += 1
     }
 
-    /// The vault is locked: nothing of it stays on the screen. What was not saved is lost, as everywhere else.
+    /// The vault is locked: nothing of it stays on the screen. What was not saved is lost.
     private func wipe() {
+        if isEditing, saved != (title, body) {
+            context.announce(
+                localized("The vault was locked before the note was saved; its last changes may be lost."))
+        }
+        openings += 1
         autosave?.cancel()
         notes = []
         search = ""

@@ -89,8 +89,9 @@ public final class OverviewModel {
     public private(set) var hasLockedApps = false
 
     private let context: DesktopContext
+    private let vault: VaultModel
 
-    public init(_ context: DesktopContext) { self.context = context }
+    public init(_ context: DesktopContext, _ vault: VaultModel) { (self.context, self.vault) = (context, vault) }
 
     /// Reads the state. While the daemon is unreachable, that is what the summary shows.
     public func refresh() async {
@@ -111,12 +112,16 @@ public final class OverviewModel {
         }
     }
 
-    /// Ends everything that is unlocked for this user. A note names what is unlocked for others.
+    /// Ends everything that is unlocked for this user, and the management session, after saving the note that is
+    /// edited. A note names what is unlocked for others.
     public func lockAll() async {
+        await vault.saveBeforeLock()
         await context.attempt {
             let changed = try await context.control.call(\.lock, body: LockRequest(all: true))
             context.announce(localizedNote(changed.notes) ?? localized("All apps are locked."))
         }
+        await context.session.end()
+        await vault.refresh()
         await refresh()
     }
 

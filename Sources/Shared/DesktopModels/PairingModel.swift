@@ -10,6 +10,8 @@ public final class PairingModel {
         case idle
         /// Whether a phone can reach the hub is being checked.
         case checking
+        /// The link is being made.
+        case starting
         /// No phone could use the link: why, and what a person can do.
         case unreachable(problem: String, ways: [String])
         /// The link is on the screen.
@@ -31,7 +33,7 @@ public final class PairingModel {
     private let context: DesktopContext
     private let checkWays: WaysCheck
     @ObservationIgnored private var id: String?
-    /// How often a check was begun or cancelled.
+    /// How often an invitation was begun or cancelled.
     @ObservationIgnored private var checks = 0
     @ObservationIgnored private var waiting: Task<Void, Never>?
 
@@ -65,6 +67,8 @@ public final class PairingModel {
                 address = working
             }
         }
+        state = .starting
+        let check = checks
         let pairing = await context.attempt {
             try await context.session.perform(title) { token in
                 try await context.control.call(
@@ -72,6 +76,12 @@ public final class PairingModel {
                     body: NewPairingRequest(address: address, role: forComputer ? .computer : nil))
             }
         }
+        // Cancelled, or started again.
+        guard check == checks else {
+            if let pairing { await withdraw(pairing.id) }
+            return
+        }
+        state = .idle
         guard let pairing, let link = pairing.link else { return }
         id = pairing.id
         state = .waiting(link: link)
@@ -135,7 +145,17 @@ public final class PairingModel {
         state = .idle
         guard let id else { return }
         self.id = nil
-        guard let token = context.session.token else { return }
-        _ = try? await context.control.call(\.endPairing, parameter: id, token: token)
+        await withdraw(id)
+    }
+
+    private func withdraw(_ pairing: String) async {
+        do {
+            try await context.control.call(\.endPairing, parameter: pairing, token: context.session.token)
+        } catch let error as ControlError where error.code == .sessionNeeded {
+            context.announce(
+                localized("Without the passcode the link is not withdrawn. It stops working after five minutes."))
+        } catch {
+            // It has ended, or ends by itself.
+        }
     }
 }

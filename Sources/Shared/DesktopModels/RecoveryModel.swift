@@ -5,6 +5,9 @@ public import Observation
 /// The recovery sheet: a code that is shown once, printed, and checked by typing it.
 @MainActor @Observable
 public final class RecoveryModel {
+    /// How long a code is shown at most: long enough to print it, or to write it down and to check it.
+    static let shownTime = Duration.seconds(600)
+
     /// The new code while it is shown; nil before and afterwards.
     public private(set) var code: String?
     /// Whether the code was typed correctly since it was made.
@@ -13,8 +16,12 @@ public final class RecoveryModel {
     public private(set) var refusal = ""
 
     private let context: DesktopContext
+    @ObservationIgnored private var hiding: Task<Void, Never>?
 
-    public init(_ context: DesktopContext) { self.context = context }
+    public init(_ context: DesktopContext, _ vault: VaultModel) {
+        self.context = context
+        vault.onLock.append { [unowned self] in close() }
+    }
 
     /// Makes a new code; an earlier sheet stops working.
     public func make() async {
@@ -28,6 +35,11 @@ public final class RecoveryModel {
                 try await control.call(\.makeRecovery, body: PasscodeRequest(passcode: passcode))
             }
             (code, isVerified, refusal) = (reply.code, false, "")
+            hiding?.cancel()
+            hiding = Task { [weak self, sleep = context.time.sleep] in
+                guard (try? await sleep(Self.shownTime)) != nil, !Task.isCancelled else { return }
+                self?.close()
+            }
         }
     }
 
@@ -35,7 +47,8 @@ public final class RecoveryModel {
     public func verify(_ typed: String) async {
         do {
             try await context.control.call(\.testRecovery, body: RecoveryRequest(code: typed))
-            (isVerified, refusal) = (true, "")
+            close()
+            isVerified = true
             context.announce(localized("The recovery code is valid."))
         } catch is CancellationError {
         } catch {
@@ -43,8 +56,11 @@ public final class RecoveryModel {
         }
     }
 
-    /// The code leaves the screen.
-    public func close() { (code, refusal) = (nil, "") }
+    /// The code leaves the screen: by itself it sets a new passcode.
+    public func close() {
+        hiding?.cancel()
+        (code, refusal) = (nil, "")
+    }
 
     /// As before the first sheet.
     func forget() {

@@ -5,10 +5,17 @@ public import Observation
 /// Whether the vault is open for this window. Its pages show nothing while it is locked.
 @MainActor @Observable
 public final class VaultModel {
+    /// How long locking everything waits for what is being saved.
+    static let savingLimit = Duration.seconds(2)
+    /// How often `watch` reads whether it is open.
+    static let watchPeriod = Duration.seconds(1)
+
     public private(set) var isOpen = false
 
     private let context: DesktopContext
     private let user: UInt32
+    /// Saves what a lock removes.
+    @ObservationIgnored var beforeLock: [@MainActor () async -> Void] = []
     /// Removes what was read from the vault.
     @ObservationIgnored var onLock: [() -> Void] = []
     /// Increases with each lock.
@@ -31,6 +38,12 @@ public final class VaultModel {
         }
     }
 
+    /// Reads each second whether it is open, until it is locked: a recording of the screen locks it to remove what the
+    /// window shows.
+    public func watch() async {
+        while isOpen, (try? await context.time.sleep(Self.watchPeriod)) != nil { await refresh() }
+    }
+
     /// Asks for the passcode and opens it.
     public func open() async {
         await context.attempt {
@@ -49,6 +62,12 @@ public final class VaultModel {
         await context.attempt {
             show(try await context.control.call(\.closeVault))
         }
+    }
+
+    /// Saves what is not saved yet, before everything is locked. A slow daemon delays that by `savingLimit` at most.
+    func saveBeforeLock() async {
+        guard isOpen else { return }
+        await context.time.wait(atMost: Self.savingLimit) { [self] in for save in beforeLock { await save() } }
     }
 
     /// Reads from the vault; a refusal because it is locked shows that. What arrives after a lock is dropped.

@@ -33,6 +33,24 @@ extension ControlRequestHandlerTests {
         #expect(await world.state(of: firefox) == .locked)
     }
 
+    @Test func lockingEverythingEndsTheCallersSessions() async throws {
+        let world = try await World()
+        let all = LockRequest(all: true)
+        let (token, others) = (try await world.session(), try await world.session(bob))
+        _ = try await world.call(.lock, body: LockRequest(apps: ["firefox"]))
+        try await world.control.sessions.require(token, of: alice)
+        _ = try await world.call(.lock, body: all)
+        #expect(await refusal { try await world.call(.removeApp, "firefox", token: token) } == .sessionNeeded)
+        #expect(await world.state(of: firefox) == .locked)
+        // Another user's session, too, where a session or root locks everybody's apps.
+        try await world.control.sessions.require(others, of: bob)
+        _ = try await world.call(.lock, token: try await world.session(), body: all)
+        #expect(await refusal { try await world.control.sessions.require(others, of: bob) } == .sessionNeeded)
+        let later = try await world.session()
+        _ = try await world.call(.lock, by: ControlPeer(user: 0, process: 1), body: all)
+        #expect(await refusal { try await world.control.sessions.require(later, of: alice) } == .sessionNeeded)
+    }
+
     @Test func aPauseOfMonitoringIsEndedByItsUserOrWithASession() async throws {
         let world = try await World()
         let pause = MonitoringRequest(isOn: false)

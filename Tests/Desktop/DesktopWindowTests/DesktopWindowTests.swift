@@ -172,6 +172,10 @@ import Testing
         try await session.press("Make Recovery Sheet")
         try await session.enterPasscode(verb: "Make")
         try await session.awaitWords("Print this code, or write it down.")
+        // The code leaves the window with the page.
+        try await session.press(keys: "alt+1", "alt+9")
+        try await session.awaitWords("Make Recovery Sheet")
+        #expect(try await !session.isShown("Print this code, or write it down."))
     }
 
     @Test(arguments: WindowScreenKind.usual)
@@ -217,12 +221,19 @@ import Testing
         }
         try await session.awaitWords("Saved")
         try await session.photograph("notes")
+        try await session.press(keys: "ctrl+f")
+        try await session.type("12-34")
         try await session.client.call(\.closeVault)
         try await session.awaitWords("The vault is locked")
         let remains = try await session.parts().filter { part in
             ["12-34-56", "Bank"].contains { part.text.contains($0) || part.name.contains($0) }
         }
         #expect(remains.isEmpty)
+        // Nor is what was searched shown again.
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("Bank")
+        #expect(try await !session.parts().contains { $0.text.contains("12-34") })
     }
 
     @Test(arguments: WindowScreenKind.usual)

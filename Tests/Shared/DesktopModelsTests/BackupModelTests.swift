@@ -61,6 +61,38 @@ struct BackupModelTests {
         #expect(control.requests(.removeBlob).count == 1)
     }
 
+    @Test func thePasscodeDialogClosesBeforeTheBackupIsSealed() async {
+        let sealing = FakeControl.Hold()
+        let size = UInt64(content.count)
+        control.on(\.exportBackup) { _ in
+            try await sealing.wait()
+            return ExportReply(blob: "b", size: size, apps: 1, records: 2, blobs: 0)
+        }
+        let target = Target()
+        async let done: Void = export(to: target)
+        await eventually("the backup is being sealed") { control.requests(.exportBackup).count == 1 }
+        #expect(context.prompt.question == nil && model.isWorking && model.canCancel)
+        // Neither a second export nor anything else begins meanwhile.
+        await model.export(settingsOnly: false) { target }
+        await model.eraseEverything()
+        #expect(context.prompt.question == nil && control.requests(.openVault).count == 1)
+        model.cancel()
+        #expect(!model.canCancel)
+        sealing.end()
+        await done
+        #expect(!model.isWorking && target.state.withLock { $0.bytes.isEmpty && !$0.isFinished })
+        #expect(control.requests(.removeBlob).map(\.parameter) == ["b"] && context.announcements == 0)
+    }
+
+    @Test func anExportOfTheSettingsLeavesTheVaultLocked() async throws {
+        let target = Target()
+        async let done: Void = model.export(settingsOnly: true) { target }
+        await answer(context.prompt)
+        await done
+        #expect(control.requests(.openVault).isEmpty && target.state.withLock { $0.isFinished })
+        #expect(try control.requests(.exportBackup).map { try $0.body(as: ExportRequest.self).settingsOnly } == [true])
+    }
+
     @Test func aTruncatedBackupIsNoBackup() async {
         control.setBlob(Array(content.prefix(100)))
         let target = Target()
@@ -152,6 +184,36 @@ struct BackupImportTests {
         await done
         #expect(try imports().map(\.isTrial) == [true])
         #expect(model.importOutcome.isEmpty && control.requests(.removeBlob).count == 1)
+    }
+
+    @Test func noSecondImportBeginsWhileOneIsChecked() async throws {
+        let checking = FakeControl.Hold()
+        control.on(\.importBackup) { _ in
+            try await checking.wait()
+            return ImportReport(version: 2, created: "2026-01-31", appsAdded: ["Firefox"])
+        }
+        async let first: Void = model.importBackup(from: source)
+        await answer(context.prompt)
+        await eventually("the backup is being checked") { control.requests(.importBackup).count == 1 }
+        #expect(model.isWorking && model.progress == nil)
+        await model.importBackup(from: source, replaces: true)
+        #expect(context.prompt.question == nil)
+        checking.end()
+        await eventually("the question is shown") { model.importQuestion != nil }
+        #expect(model.importQuestion?.replaces == false)
+        model.answerImport(true)
+        await first
+        #expect(try imports().map(\.isTrial) == [true, false] && !model.isWorking)
+        #expect(control.requests(.removeBlob).count == 1)
+    }
+
+    @Test func anImportIsCancelledUntilItIsConfirmed() async throws {
+        async let done: Void = model.importBackup(from: source)
+        await answer(context.prompt)
+        await eventually("the question is shown") { model.importQuestion != nil }
+        model.cancel()
+        await done
+        #expect(try imports().map(\.isTrial) == [true] && model.importQuestion == nil && !model.isWorking)
     }
 
     @Test func everythingIsErasedOnlyWithThePasscode() async throws {

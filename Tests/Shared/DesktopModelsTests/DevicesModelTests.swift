@@ -240,4 +240,45 @@ struct DevicesModelTests {
         #expect(model.pairing.state == .idle)
         #expect(control.requests(.endPairing).map(\.parameter) == ["i"])
     }
+
+    @Test func aPairingIsWithdrawnAlsoAfterTheSessionEnded() async {
+        let pairing = pairing(with: nil)
+        control.on(\.endPairing) { request in
+            try FakeControl.requireToken(request)
+            return DoneReport()
+        }
+        async let started: Void = pairing.start()
+        await answer(context.prompt)
+        await started
+        await context.session.end()
+        await pairing.cancel()
+        #expect(control.requests(.endPairing).map(\.parameter) == ["i"])
+        #expect(
+            context.announcement
+                == "Without the passcode the link is not withdrawn. It stops working after five minutes.")
+    }
+
+    @Test func anInvitationThatIsReplacedWhileItIsMadeIsWithdrawn() async {
+        let pairing = pairing(with: nil)
+        let making = FakeControl.Hold()
+        let control = control
+        control.on(\.makePairing) { request in
+            let count = control.requests(.makePairing).count
+            if count == 1 { try await making.wait() }
+            return PairingReport(
+                id: "i\(count)", state: .waiting, link: "https://hub.example/#\(count)", expiresInSeconds: 300)
+        }
+        control.on(\.endPairing) { _ in DoneReport() }
+        async let first: Void = pairing.start(forComputer: true)
+        await answer(context.prompt)
+        await eventually("the first is being made") { control.requests(.makePairing).count == 1 }
+        #expect(pairing.state == .starting)
+        await pairing.start(forComputer: true)
+        making.end()
+        await first
+        #expect(pairing.state == .waiting(link: "https://hub.example/#2"))
+        #expect(control.requests(.endPairing).map(\.parameter) == ["i1"])
+        await pairing.cancel()
+        #expect(control.requests(.endPairing).map(\.parameter) == ["i1", "i2"])
+    }
 }

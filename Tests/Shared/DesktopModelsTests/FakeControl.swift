@@ -17,6 +17,16 @@ final class FakeControl: DesktopControl {
         func body<Body: Decodable>(as type: Body.Type) throws -> Body { try JSONDecoder().decode(type, from: body) }
     }
 
+    /// A handler waits here until the test ends it.
+    final class Hold: Sendable {
+        private let hasEnded = Mutex(false)
+
+        func end() { hasEnded.withLock { $0 = true } }
+        func wait() async throws {
+            while !hasEnded.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+        }
+    }
+
     typealias Handler = @Sendable (Request) async throws -> Data
 
     private struct State {
@@ -117,6 +127,7 @@ final class FakeControl: DesktopControl {
 final class TestClock: Sendable {
     private struct State {
         var now = Duration.zero
+        var begun = 0
         var sleepers: [(end: Duration, continuation: CheckedContinuation<Void, any Error>)] = []
     }
 
@@ -130,13 +141,18 @@ final class TestClock: Sendable {
             utcOffset: { _ in 60 },
             sleep: { duration in
                 try await withCheckedThrowingContinuation { continuation in
-                    self.state.withLock { $0.sleepers.append(($0.now + duration, continuation)) }
+                    self.state.withLock { state in
+                        state.begun += 1
+                        state.sleepers.append((state.now + duration, continuation))
+                    }
                 }
                 try Task.checkCancellation()
             })
     }
 
     var now: Duration { state.withLock { $0.now } }
+    /// How many waits have begun so far.
+    var begun: Int { state.withLock { $0.begun } }
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     func advance(by duration: Duration) {

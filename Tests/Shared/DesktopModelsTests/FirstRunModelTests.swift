@@ -30,7 +30,8 @@ struct FirstRunModelTests {
         }
         context = makeContext(control)
         model = FirstRunModel(
-            context, settings: SettingsModel(context), devices: DevicesModel(context), recovery: RecoveryModel(context))
+            context, settings: SettingsModel(context), devices: DevicesModel(context),
+            recovery: RecoveryModel(context, VaultModel(context, user: 1_000)))
     }
 
     private func choosePasscode() async {

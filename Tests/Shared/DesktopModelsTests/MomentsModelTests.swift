@@ -281,4 +281,33 @@ struct MomentsModelTests {
         #expect(control.requests(.openVault).count == 1)
         #expect(model.outcome == ["Wrote 1 moment."])
     }
+
+    @Test func closingTheWindowStopsAnExportAndReportsWhatRemains() async {
+        struct NoFiles: FileTransfer {
+            func add(
+                _ path: String, to vault: String, removesOriginal: Bool, progress: @escaping ProgressHandler
+            ) async throws {}
+            func write(
+                _ content: FileContent, into folder: String, progress: @escaping ProgressHandler
+            ) async throws -> String { folder }
+        }
+        files.state.withLock { $0.onExport = { try await Task.sleep(for: .seconds(3_600)) } }
+        let clock = TestClock()
+        let (filesModel, backup) = (FilesModel(context, vault, NoFiles()), BackupModel(context))
+        let transfers = RunningTransfers(filesModel, model, backup, time: clock.time)
+        #expect(!transfers.isRunning)
+        #expect(await transfers.stop().isEmpty)
+        async let done: Void = model.export(to: "/album")
+        await answer(context.prompt)
+        await eventually("it runs") { files.state.withLock { !$0.exported.isEmpty } }
+        #expect(transfers.isRunning)
+        async let stopped = transfers.stop()
+        await done
+        await eventually("it has ended") {
+            clock.advance(by: .milliseconds(50))
+            return !transfers.isRunning
+        }
+        let remains = await stopped
+        #expect(remains == ["Not everything was written. The files in /album are not sealed: remove them."])
+    }
 }

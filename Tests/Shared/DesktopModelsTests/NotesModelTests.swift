@@ -161,8 +161,155 @@ struct NotesModelTests {
         await openVault()
         await model.open("n")
         control.on(\.removeNote) { _ in throw ControlError(.busy, "The note has changed.") }
-        await model.removeCurrent()
+        await model.removeCurrent(of: model.loads)
         #expect(control.requests(.removeNote).map { $0.query["version"] } == ["1"])
         #expect(model.isEditing && context.announcement == "The note has changed.")
+    }
+
+    /// Answers `readNote` for the note "m" only once what it returns has ended.
+    private func holdReadingM() -> FakeControl.Hold {
+        let hold = FakeControl.Hold()
+        control.on(\.readNote) { request in
+            let id = try #require(request.parameter)
+            if id == "m" { try await hold.wait() }
+            return NoteContent(note: Self.note(id, version: "1"), body: "words of \(id)")
+        }
+        return hold
+    }
+
+    @Test func aNoteThatIsReadSlowlyReplacesNoneThatWasOpenedLater() async throws {
+        let reading = holdReadingM()
+        await openVault()
+        async let slow: Void = model.open("m")
+        await eventually("m is being read") { control.requests(.readNote).count == 1 }
+        await model.open("n")
+        model.edit(title: "Bank", body: "words of n and more")
+        reading.end()
+        await slow
+        #expect(model.current?.id == "n" && model.body == "words of n and more")
+        #expect(await model.finishEditing())
+        #expect(try changes() == ["n": ["words of n and more"]])
+    }
+
+    @Test func aNewNoteIsNotReplacedByOneThatIsStillRead() async throws {
+        let reading = holdReadingM()
+        let saving = FakeControl.Hold()
+        control.on(\.addNote) { _ in
+            try await saving.wait()
+            return NoteSaved(note: Self.note("new", version: "1"))
+        }
+        await openVault()
+        async let slow: Void = model.open("m")
+        await eventually("m is being read") { control.requests(.readNote).count == 1 }
+        await model.startNew()
+        model.edit(title: "New", body: "first")
+        await eventually("the delay begins") { clock.sleepers == 1 }
+        clock.advance(by: .seconds(1))
+        await eventually("it is being saved") { control.requests(.addNote).count == 1 }
+        reading.end()
+        await slow
+        saving.end()
+        await eventually("it is saved") { model.saveState == "Saved" }
+        #expect(model.current?.id == "new" && model.body == "first")
+    }
+
+    @Test func onlyTheNoteThatTheQuestionWasAboutIsRemoved() async throws {
+        let reading = holdReadingM()
+        control.on(\.removeNote) { _ in DoneReport() }
+        await openVault()
+        await model.open("n")
+        let asked = model.loads
+        async let slow: Void = model.open("m")
+        await eventually("m is being read") { control.requests(.readNote).count == 2 }
+        reading.end()
+        await slow
+        await model.removeCurrent(of: asked)
+        #expect(control.requests(.removeNote).isEmpty && model.current?.id == "m")
+        #expect(context.announcement == "The note was closed meanwhile and is not removed.")
+        await model.removeCurrent(of: model.loads)
+        #expect(control.requests(.removeNote).map(\.parameter) == ["m"] && !model.isEditing)
+    }
+
+    @Test func aNoteThatIsOpenedWhileAnotherIsRemovedStaysOpen() async throws {
+        let removing = FakeControl.Hold()
+        control.on(\.removeNote) { _ in
+            try await removing.wait()
+            return DoneReport()
+        }
+        await openVault()
+        await model.open("n")
+        let asked = model.loads
+        async let removed: Void = model.removeCurrent(of: asked)
+        await eventually("it is being removed") { control.requests(.removeNote).count == 1 }
+        await model.startNew()
+        model.edit(title: "New", body: "first")
+        removing.end()
+        await removed
+        #expect(model.isEditing && model.body == "first")
+    }
+
+    @Test func lockingEverythingSavesTheNoteFirst() async throws {
+        let overview = OverviewModel(context, vault)
+        let control = control
+        control.on(\.lock) { _ in
+            #expect(control.requests(.changeNote).count == 1, "it is saved before the vault is locked")
+            control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
+            return AppsChanged(apps: [])
+        }
+        await openVault()
+        await model.open("n")
+        model.edit(title: "Bank", body: "words and more")
+        await overview.lockAll()
+        #expect(try changes() == ["n": ["words and more"]])
+        #expect(!vault.isOpen && !model.isEditing && context.announcement == "All apps are locked.")
+    }
+
+    @Test func aSlowOrFailingSaveDelaysTheLockForTwoSecondsOnlyAndIsReported() async throws {
+        let overview = OverviewModel(context, vault)
+        let saving = FakeControl.Hold()
+        control.on(\.changeNote) { _ in
+            try await saving.wait()
+            throw ControlError(.vaultLocked, "The vault is locked.")
+        }
+        control.on(\.lock) { [control] _ in
+            control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
+            return AppsChanged(apps: [])
+        }
+        await openVault()
+        await model.open("n")
+        model.edit(title: "Bank", body: "words and more")
+        async let done: Void = overview.lockAll()
+        await eventually("it is being saved") { control.requests(.changeNote).count == 1 }
+        // The pause in typing, and the limit.
+        await eventually("the limit begins") { clock.sleepers == 2 }
+        #expect(control.requests(.lock).isEmpty)
+        clock.advance(by: .seconds(2))
+        await done
+        #expect(control.requests(.lock).count == 1 && !vault.isOpen && model.body.isEmpty)
+        #expect(
+            context.announcement == "The vault was locked before the note was saved; its last changes may be lost.")
+        saving.end()
+    }
+
+    @Test func typingWithoutAPauseIsSavedAfterFiveSeconds() async throws {
+        await openVault()
+        await model.open("n")
+        // Each time before the delay of a second ends. The sixth change, after 4.5 s, has only half a second.
+        for number in 1...6 {
+            let begun = clock.begun
+            model.edit(title: "Bank", body: "words \(number)")
+            await eventually("its delay begins") { clock.begun > begun }
+            #expect(control.requests(.changeNote).isEmpty)
+            clock.advance(by: .milliseconds(900))
+        }
+        await eventually("it is saved") { model.saveState == "Saved" }
+        #expect(try changes()["n"]?.count == 1)
+    }
+
+    /// The texts that were sent for each note.
+    private func changes() throws -> [String: [String]] {
+        try control.requests(.changeNote).reduce(into: [:]) { changes, request in
+            changes[request.parameter ?? "", default: []].append(try request.body(as: NoteRequest.self).body)
+        }
     }
 }

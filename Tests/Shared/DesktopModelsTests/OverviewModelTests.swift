@@ -12,7 +12,7 @@ struct OverviewModelTests {
     init() {
         control.acceptPasscode()
         context = makeContext(control)
-        model = OverviewModel(context)
+        model = OverviewModel(context, VaultModel(context, user: 1_000))
     }
 
     private func show(_ report: StatusReport, _ apps: [AppReport] = [app("a", "A")]) async {
@@ -113,6 +113,17 @@ struct OverviewModelTests {
         #expect(try control.requests(.lock).map { try $0.body(as: LockRequest.self).all } == [true])
         #expect(context.announcement == "All apps are locked.")
         #expect(context.prompt.question == nil)
+    }
+
+    @Test func lockingEverythingEndsTheSession() async throws {
+        control.on(\.lock) { _ in AppsChanged(apps: []) }
+        await show(status())
+        async let opened = context.session.open()
+        await answer(context.prompt)
+        _ = try await opened
+        await model.lockAll()
+        #expect(context.session.token == nil && context.session.secondsLeft == nil)
+        #expect(control.requests(.endSession).map(\.token) == ["token 1"])
     }
 
     @Test func lockingWhatAPhoneUnlockedAsksForThePasscode() async throws {

@@ -1,5 +1,6 @@
 import ControlAPI
 import DesktopModels
+import TestSupport
 import Testing
 
 @MainActor
@@ -42,6 +43,21 @@ struct VaultModelTests {
         control.on(\.vault) { _ in throw error }
         await vault.refresh()
         #expect(vault.isOpen && notes.body == "words")
+    }
+
+    @Test func aLockIsNoticedWithinASecondWhateverElseWaits() async {
+        let clock = TestClock()
+        let vault = VaultModel(makeContext(control, clock), user: 1_000)
+        await show(VaultStatus(vault: "v", isOpen: true, user: 1_000))
+        await vault.refresh()
+        async let watched: Void = vault.watch()
+        await eventually("it waits") { clock.sleepers == 1 }
+        clock.advance(by: .seconds(1))
+        await eventually("it has read the state and waits again") { clock.sleepers == 1 && vault.isOpen }
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
+        clock.advance(by: .seconds(1))
+        await watched
+        #expect(!vault.isOpen && clock.now == .seconds(2))
     }
 
     @Test func aStoppedDaemonHasLockedIt() async {

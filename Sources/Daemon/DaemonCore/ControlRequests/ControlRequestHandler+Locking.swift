@@ -26,9 +26,13 @@ extension ControlRequestHandler {
         }
         let mayAdd = request.token != nil
         if mayAdd { try await sessions.require(request.token, of: request.peer) }
-        // A passcode that is being compared unlocks nothing any more.
-        if body.all { lockGenerations.advance(mayAdd ? nil : request.user) }
-        if body.all { await sealed.vault.lock(by: request.user, mayReachOthers: mayAdd, "everything was locked") }
+        if body.all {
+            // A passcode that is being compared unlocks nothing any more.
+            lockGenerations.advance(mayAdd ? nil : request.user)
+            // Otherwise the next person at the desktop could turn the protection off.
+            await sessions.relock(mayAdd || request.user == 0 ? nil : request.user, .locked, "everything was locked")
+            await sealed.vault.lock(by: request.user, mayReachOthers: mayAdd, "everything was locked")
+        }
         return try await apps.lock(body, user: request.user, mayAdd: mayAdd)
     }
 

@@ -1,0 +1,37 @@
+import ControlAPI
+import Foundation
+import LocalControl
+import SystemTestSupport
+import TestSupport
+import Testing
+
+/// Closing the window while it is at work.
+@Suite(.windowSession) struct ClosingWindowTests {
+    @Test(arguments: WindowScreenKind.usual)
+    func closingTheWindowStopsATransferOnlyOnRequest(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
+        // It takes many seconds to seal, and no space until then.
+        let original = try session.directory.write("", to: "letters/film.mkv")
+        try #require(truncate(original, 8 << 30) == 0)
+        let window = try await session.startWindow()
+        try await session.press(keys: "alt+5")
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("No files")
+        try await session.press("Lock Files…")
+        try await session.chooseInFileChooser(original, accepting: "alt+l")
+        try await session.awaitWords("Lock this file?")
+        try await session.press("Lock")
+        try await session.awaitWords("Locking film.mkv")
+        try await session.press(keys: "ctrl+q")
+        try await session.awaitWords("Stop the transfer?")
+        try await session.photograph("stop-transfer")
+        try await session.press("Keep Running")
+        try await session.awaitWords("Locking film.mkv")
+        try await session.press(keys: "ctrl+q")
+        try await session.press("Stop")
+        #expect(try await window.wait() == .code(0))
+        #expect(FileManager.default.fileExists(atPath: original))
+        #expect(try await session.client.call(\.listFiles).files.isEmpty)
+    }
+}
