@@ -69,8 +69,13 @@ export class AlertFeed {
     /** Resolves with the first page; the rest loads in the background. Throws CompanionError `locked`, StoreError. */
     load() {
         const round = ++this.#round;
+        // Shown at once, so that nobody tries again what is being tried.
+        if (this.problem !== null) {
+            this.problem = null;
+            this.#changed();
+        }
         return this.#inTurn(async () => {
-            [this.#reading, this.#pages, this.problem] = [new Map(), 0, null];
+            [this.#reading, this.#pages] = [new Map(), 0];
             // Where nothing is shown, the first page is shown at once.
             if (this.#alerts.size === 0) [this.#alerts, this.isComplete] = [this.#reading, false];
             await this.#readPage(round).catch((error) => {
