@@ -87,6 +87,10 @@ final class WindowSession: Sendable {
         screen = try await kind.start(environment)
         environment.merge(screen.clientEnvironment) { $1 }
         self.environment = environment
+        // As a desktop does when it starts: the bus passes it to the services that it activates.
+        _ = try await ChildProcess.run(
+            "dbus-update-activation-environment", screen.clientEnvironment.map { "\($0)=\($1)" },
+            environment: environment)
         let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../accessibility.py"
         reader = try ChildProcess("/usr/bin/python3", [program], environment: environment, input: .pipe)
         let client = client
