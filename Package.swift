@@ -267,7 +267,8 @@ if hasDesktop {
             "CGettext", "CXss", argumentParser,
         ],
         tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
-    targets += module("GtkSupport", in: .desktop, ["BlockingThread", "Pictures", "ProcessHardening", "QRCode", "CGtk4"])
+    targets += module(
+        "GtkSupport", in: .desktop, ["BlockingThread", "Pictures", "ProcessHardening", "QRCode", "CGtk4"])
     targets += module(
         "UnlockPrompt", in: .desktop,
         [
