@@ -44,36 +44,32 @@ struct AdmittedProcesses {
     }
 
     /// Whether the process or an ancestor was admitted to the app.
-    func covers(_ process: Int32, app key: Int) -> Bool {
+    ///
+    /// - Parameter opens: the file that the process is opening. It completes the allowed launch of a script, whose process
+    ///   may execute another program before it is looked at again.
+    func covers(_ process: Int32, app key: Int, opens: FileIdentity? = nil) -> Bool {
         guard !entries.isEmpty else { return false }
-        var process = process
+        var (process, opens) = (process, opens)
         var youngest = UInt64.max
         for _ in 0..<Self.maximumGenerations {
             guard let status = ProcessFacts.status(process), status.start <= youngest else { return false }
-            if contains(process, status, app: key) { return true }
+            if contains(process, status, app: key, opens: opens) { return true }
             guard status.parent > 1 else { return false }
             youngest = status.start
-            process = status.parent
+            (process, opens) = (status.parent, nil)
         }
         return false
     }
 
     /// Whether this process itself was admitted to the app and has executed it.
-    func contains(_ process: Int32, _ status: ProcessFacts.Status, app key: Int) -> Bool {
+    func contains(
+        _ process: Int32, _ status: ProcessFacts.Status, app key: Int, opens: FileIdentity? = nil
+    ) -> Bool {
         guard let entry = entries[process], entry.start == status.start, let admission = entry.apps[key] else {
             return false
         }
         guard case .launching(let launch) = admission else { return true }
-        return launch.hasBecomeApp(process, status) || Timetable.now - launch.since < Self.launchTime
-    }
-
-    /// Completes the allowed launch of a script when its interpreter opens it: the process may execute another program
-    /// before it is looked at again.
-    func confirm(_ process: Int32, opens file: FileIdentity, app key: Int) {
-        guard let entry = entries[process], case .launching(let launch)? = entry.apps[key],
-            let status = ProcessFacts.status(process), status.start == entry.start
-        else { return }
-        _ = launch.hasBecomeApp(process, status, opens: file)
+        return launch.hasBecomeApp(process, status, opens: opens) || Timetable.now - launch.since < Self.launchTime
     }
 
     /// Removes an allowed launch that has not become the app. No effect if the process has a later one.

@@ -116,9 +116,8 @@ extension Gate {
     private func handleOpening(_ event: PermissionEvent, _ file: FileIdentity) {
         if event.process == daemon?.process { return event.answer(allow: true) }
         let owner = owner(of: event, file)
-        if case .guarded(let app) = owner {
-            admitted.confirm(event.process, opens: file, app: app.key)
-            if admitted.covers(event.process, app: app.key) { return event.answer(allow: true) }
+        if case .guarded(let app) = owner, admitted.covers(event.process, app: app.key, opens: file) {
+            return event.answer(allow: true)
         }
         if case .unguarded = owner {
             event.answer(allow: true)
