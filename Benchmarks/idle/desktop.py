@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from applocker import AppLocker, status
+from display import start_display
 from processes import children, read_line, start, stop
 
 
@@ -57,13 +58,7 @@ class Desktop:
         self.session_bus = self.message_bus()
         os.environ["DBUS_SYSTEM_BUS_ADDRESS"] = self.system_bus
         self.spawn("/usr/bin/python3", "-m", "dbusmock", "--system", "--template", "logind")
-        reading, writing = os.pipe()
-        self.spawn(
-            *f"Xvfb -displayfd {writing} -screen 0 1280x800x24 -nolisten tcp -noreset".split(), pass_fds=[writing]
-        )
-        os.close(writing)
-        with os.fdopen(reading, "rb", buffering=0) as pipe:
-            display = read_line(pipe, 20)
+        _, display = start_display(lambda command, **options: self.spawn(*command, **options))
         home = self.run.directory / "home"
         home.mkdir(mode=0o700)
         environment = {

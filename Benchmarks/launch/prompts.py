@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from applocker import AppLocker, status
+from display import start_display
 from figures import percentile
 from processes import read_line, start, stop
 
@@ -31,20 +32,8 @@ def measure(run):
     log = open(run.directory / "prompts.log", "ab")  # noqa: SIM115
     started = []
     try:
-        reading, writing = os.pipe()
-        started.append(
-            start(
-                f"Xvfb -displayfd {writing} -screen 0 1280x800x24 -nolisten tcp -noreset".split(),
-                pass_fds=[writing],
-                stdout=log,
-                stderr=log,
-            )
-        )
-        os.close(writing)
-        with os.fdopen(reading, "rb", buffering=0) as pipe:
-            number = read_line(pipe, 20)
-        if not number:
-            raise SystemExit("Benchmarks/launch: Xvfb did not start.")
+        server, number = start_display(start, stdout=log, stderr=log)
+        started.append(server)
         home = run.directory / "home"
         home.mkdir(mode=0o700)
         # No session bus: the processes that it would start would outlive the run.
@@ -98,7 +87,7 @@ def time_prompt(run, events, program):
             words = (read_line(events, 10) or "").split()
             if not words:
                 raise SystemExit("Benchmarks/launch: no prompt appeared within 10 s.")
-            if words[0] == "map" and min(int(words[2]), int(words[3])) >= SMALLEST:
+            if words[0] == "map" and min(int(words[3]), int(words[4])) >= SMALLEST:
                 shown = int(words[1])
         if launch.poll() is not None:
             raise SystemExit("Benchmarks/launch: the launch was not held while the prompt showed.")
