@@ -12,10 +12,7 @@ import Testing
 
     private func openEverline(_ session: WindowSession) async throws {
         try await session.startWindow()
-        try await session.press(keys: "alt+6")
-        try await session.press("Open the Vault")
-        try await session.enterPasscode(verb: "Open")
-        try await session.awaitWords("No moments")
+        try await session.openVault(on: "alt+6", shows: "No moments")
     }
 
     /// - Returns: the folder, with two photos of one day and a file that is no photo's.

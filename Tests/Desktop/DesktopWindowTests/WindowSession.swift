@@ -221,6 +221,15 @@ final class WindowSession: Sendable {
         try await press(verb, sourceLocation: sourceLocation)
     }
 
+    /// Opens the vault on one of its pages.
+    /// - Parameter words: what the page shows then.
+    func openVault(on key: String, shows words: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await press(keys: key)
+        try await press("Open the Vault", sourceLocation: sourceLocation)
+        try await enterPasscode(verb: "Open", sourceLocation: sourceLocation)
+        try await awaitWords(words, sourceLocation: sourceLocation)
+    }
+
     /// Enters a path in GTK's file chooser, and accepts it.
     ///
     /// - Parameter accepting: keys of the button that accepts. Return may choose a completion or open a folder instead.
