@@ -97,15 +97,9 @@ extension AppImage {
     }
 }
 
-/// A decoded picture as GTK draws it.
-@MainActor
-enum PictureTexture {
-    /// - Returns: a GdkTexture, which the caller unrefs.
+extension PictureTexture {
     static func make(_ picture: PixelPicture) -> OpaquePointer {
-        let bytes = g_bytes_new(picture.rgb, gsize(picture.rgb.count))!
-        defer { g_bytes_unref(bytes) }
-        return gdk_memory_texture_new(
-            Int32(picture.width), Int32(picture.height), GDK_MEMORY_R8G8B8, bytes, gsize(picture.width * 3))!
+        make(width: picture.width, height: picture.height, rgb: picture.rgb)
     }
 }
 

@@ -40,10 +40,7 @@ public final class AppImage {
     }
 
     private func show(_ pixels: IconFiles.Pixels) {
-        let bytes = g_bytes_new(pixels.rgb, gsize(pixels.rgb.count))!
-        let texture = gdk_memory_texture_new(
-            Int32(pixels.width), Int32(pixels.height), GDK_MEMORY_R8G8B8, bytes, gsize(pixels.width * 3))!
-        g_bytes_unref(bytes)
+        let texture = PictureTexture.make(width: pixels.width, height: pixels.height, rgb: pixels.rgb)
         gtk_image_set_from_paintable(image.opaque, texture)
         g_object_unref(UnsafeMutableRawPointer(texture))
         onChange(true)

@@ -19,8 +19,6 @@ public enum QRTexture {
                 points += repeatElement(isDark ? 0 : 255, count: 3)
             }
         }
-        let bytes = g_bytes_new(points, gsize(points.count))!
-        defer { g_bytes_unref(bytes) }
-        return gdk_memory_texture_new(Int32(side), Int32(side), GDK_MEMORY_R8G8B8, bytes, gsize(side * 3))!
+        return PictureTexture.make(width: side, height: side, rgb: points)
     }
 }
