@@ -223,7 +223,8 @@ final class WindowSession: Sendable {
 
     /// Opens the vault on one of its pages.
     /// - Parameter words: what the page shows then.
-    func openVault(on key: String, shows words: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    func openVault(on key: String, shows words: String, sourceLocation: SourceLocation = #_sourceLocation) async throws
+    {
         try await press(keys: key)
         try await press("Open the Vault", sourceLocation: sourceLocation)
         try await enterPasscode(verb: "Open", sourceLocation: sourceLocation)
