@@ -1,7 +1,8 @@
-"""Where the focus goes when a control disappears, and what a screen reader announces."""
+"""Where the focus and a press go when a control is replaced, and what a screen reader announces."""
 
 import pytest
 
+import clock
 from overview_steps import command_succeeds, make, start_diary
 from phone import PIN
 from waiting import eventually_equals
@@ -56,6 +57,36 @@ def test_the_focus_stays_on_home_when_a_question_is_answered(phone):
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Do you have a recovery sheet?").wait_for(state="detached")
     eventually_equals(lambda: focused(page) != "body", True, "a neighbour has the focus")
+
+
+REDRAWN = """async () => {
+    const { redrawing } = await import("/ui/live.js");
+    const place = document.querySelector("main");
+    window.presses = 0;
+    window.redraw = redrawing(async () => {
+        const button = document.createElement("button");
+        button.textContent = "Press";
+        button.addEventListener("click", () => { window.presses += 1; });
+        place.replaceChildren(button);
+    }, new AbortController().signal);
+    await window.redraw();
+}"""
+
+
+@pytest.mark.clock
+@pytest.mark.computer_is_off
+def test_a_press_is_not_lost_when_the_screen_is_redrawn(phone):
+    page = phone.page
+    page.evaluate(REDRAWN)
+    page.get_by_role("button", name="Press").hover()
+    with clock.paused(page):
+        page.mouse.down()
+        page.evaluate("() => void window.redraw()")
+        page.mouse.up()
+    assert page.evaluate("() => window.presses") == 1
+    page.evaluate("() => document.querySelector('main').replaceChildren()")
+    page.evaluate("() => window.redraw()")
+    page.get_by_role("button", name="Press").wait_for()
 
 
 @pytest.mark.computer_is_off

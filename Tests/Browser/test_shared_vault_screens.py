@@ -85,3 +85,20 @@ def test_two_people_share_a_vault_through_their_screens(new_context, neighbours,
     anna.page.get_by_text("No shared vault yet").wait_for()
     for one in (anna, ben):
         one.quiet()
+
+
+def test_a_press_is_not_lost_when_the_vault_changes(new_context, neighbours, hub):
+    anna = Phone(new_context, hub).begin(neighbours.anna)
+    anna.go("settings/vaults", "Shared vaults")
+    anna.page.get_by_role("button", name="New shared vault").click()
+    anna.page.get_by_label("Name").fill("Ours")
+    anna.page.get_by_role("button", name="Create").click()
+    invite = anna.page.get_by_role("button", name="Invite a device")
+    invite.hover()
+    anna.page.mouse.down()
+    # Longer than the screen waits for the release.
+    anna.inside("const [vault] = await companion.vaults.list(); await vault.membership.rename('Renamed');")
+    anna.page.get_by_text("Renamed").wait_for()
+    anna.page.mouse.up()
+    anna.page.get_by_role("heading", name="Invite a device?").wait_for()
+    anna.quiet()

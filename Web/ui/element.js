@@ -90,6 +90,16 @@ export function keyed(container, items, keyOf, make, versionOf = (item) => JSON.
 }
 
 /**
+ * Redraws a part only if its content changed; an empty part has no elements.
+ * @param {HTMLElement} place
+ * @param {unknown} content
+ * @param {() => HTMLElement} make
+ */
+export function drawn(place, content, make) {
+    keyed(place, content ? [content] : [], () => "only", make);
+}
+
+/**
  * Removes the content of elements that are no longer shown: engines keep a removed image alive, and with it the
  * elements around it.
  * @param {Element} root stays, empty

@@ -1,20 +1,39 @@
 // Updates a part of the screen with the records.
 
+/** A button that is held longer than this is replaced under the finger. */
+const longestPress = 2000;
+
+/** Ends when no mouse button and no finger is down. */
+let released = Promise.resolve();
+let release = () => {};
+window.addEventListener("pointerdown", () => {
+    release();
+    released = new Promise((resolve) => {
+        release = resolve;
+        setTimeout(resolve, longestPress);
+    });
+}, { capture: true });
+for (const end of ["pointerup", "pointercancel"]) {
+    // The click follows in the same task.
+    window.addEventListener(end, () => setTimeout(release), { capture: true });
+}
+
 /**
- * Calls `show` now and after each change of these collections, one at a time, at most once a frame. `show` throws if
- * AppLocker is locked meanwhile, which is ignored: the screen is removed then too.
- * @param {Companion} companion
- * @param {string[]} collections
+ * The function that calls `show`, one call at a time, at most once a frame, and not while something is pressed: a press
+ * on a button that is replaced before the release does nothing. `show` throws if AppLocker is locked meanwhile, which
+ * is ignored: the screen is removed then too.
  * @param {() => Promise<void>} show
  * @param {AbortSignal} signal
+ * @returns {() => Promise<void>} ends when everything is shown
  */
-export async function live(companion, collections, show, signal) {
+export function redrawing(show, signal) {
     let [isShowing, isStale] = [false, false];
-    const update = async () => {
+    return async () => {
         isStale = true;
         if (isShowing) return;
         isShowing = true;
         while (isStale && !signal.aborted) {
+            await released;
             isStale = false;
             await show().catch((error) => {
                 if (!signal.aborted) console.error(error);
@@ -25,11 +44,24 @@ export async function live(companion, collections, show, signal) {
         }
         isShowing = false;
     };
+}
+
+/**
+ * Shows now and after each change of these collections, as `redrawing`.
+ * @param {Companion} companion
+ * @param {string[]} collections
+ * @param {() => Promise<void>} show
+ * @param {AbortSignal} signal
+ * @returns {Promise<() => Promise<void>>} shows again
+ */
+export async function live(companion, collections, show, signal) {
+    const update = redrawing(show, signal);
     companion.addEventListener("changed", (event) => {
         const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
         if (keys.some((key) => collections.includes(key.split("/")[0]))) update();
     }, { signal });
     await update();
+    return update;
 }
 
 /** @param {() => void} tick @param {AbortSignal} signal */

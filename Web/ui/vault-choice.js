@@ -1,5 +1,6 @@
 // Whose moments are shown: the person's own, or a shared vault's. The last choice is stored sealed.
 import { element } from "./element.js";
+import { redrawing } from "./live.js";
 import { row, tile } from "./parts.js";
 import { counted, named } from "./words.js";
 
@@ -64,6 +65,6 @@ export async function vaultChooser(context, chosen, address = "moments") {
         left: (/** @type {HTMLElement | null} */ (chips.querySelector("[aria-pressed=true]"))?.offsetLeft ?? 0)
             - chips.offsetLeft - chips.clientWidth / 4,
     }));
-    main.vaults.addEventListener("changed", () => void draw().catch(() => {}), { signal });
+    main.vaults.addEventListener("changed", redrawing(draw, signal), { signal });
     return chips;
 }

@@ -64,8 +64,7 @@ export async function devices(context) {
             end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
         })), (device) => JSON.stringify([device.name, device.isThis, seen(device)]));
     };
-    await live(companion, ["devices"], show, signal);
-    companion.addEventListener("connection", () => show().catch(() => {}), { signal });
+    companion.addEventListener("connection", await live(companion, ["devices"], show, signal), { signal });
     return {
         title: "Devices",
         body: [context.query.has("recovered") && recovered(), away, ...(companion.isPhoneFounded

@@ -2,7 +2,7 @@
 import { element } from "../../ui/element.js";
 import { isContentOpen } from "../../ui/content-lock.js";
 import { icon } from "../../ui/icon.js";
-import { live } from "../../ui/live.js";
+import { live, redrawing } from "../../ui/live.js";
 import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
 import { vaultRows } from "../../ui/vault-choice.js";
 import { ago, counted, named } from "../../ui/words.js";
@@ -20,9 +20,10 @@ export async function everlineHome(context) {
     const { companion, signal } = context;
     const [sheet, today, next, everline, sharing, devices, checked] =
         Array.from({ length: 7 }, () => element("div", { class: "home-part" }));
-    const drawSharing = () => showSharing(context, sharing);
-    companion.vaults.addEventListener("changed", () => void drawSharing().catch(() => {}), { signal });
-    companion.addEventListener("connection", () => void showDevices(context, devices).catch(() => {}), { signal });
+    const drawSharing = redrawing(() => showSharing(context, sharing), signal);
+    companion.vaults.addEventListener("changed", drawSharing, { signal });
+    const drawDevices = redrawing(() => showDevices(context, devices), signal);
+    companion.addEventListener("connection", drawDevices, { signal });
     await Promise.all([
         live(companion, ["moments"], () => showMoments(context, everline), signal),
         live(companion, ["devices"], () => Promise.all([showSheet(context, sheet), showDevices(context, devices)])

@@ -1,5 +1,5 @@
 // Home: pending launches, the computer with its actions, what could be stronger, intruder photos and the latest blocks.
-import { element, keyed } from "../../ui/element.js";
+import { drawn, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { everySecond, live } from "../../ui/live.js";
 import { empty, iconButton, row, rows, section, tile } from "../../ui/parts.js";
@@ -137,16 +137,6 @@ async function followComputers(context, overview) {
     const timer = setInterval(() => !document.hidden && draw(), 20_000);
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
     await live(companion, ["status"], show, signal);
-}
-
-/**
- * Redraws a part only if its content changed; an empty part has no elements.
- * @param {HTMLElement} place
- * @param {unknown} content
- * @param {() => HTMLElement} make
- */
-function drawn(place, content, make) {
-    keyed(place, content ? [content] : [], () => "only", make);
 }
 
 const noComputer = () => empty("computer", "No computer has reported yet",

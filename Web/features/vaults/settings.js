@@ -1,6 +1,7 @@
 // The list of shared vaults; creating and joining one.
 import { element } from "../../ui/element.js";
 import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
+import { redrawing } from "../../ui/live.js";
 import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -32,7 +33,7 @@ export async function vaultsPage(context) {
                     }))));
     };
     await draw();
-    companion.vaults.addEventListener("changed", () => void draw().catch(() => {}), { signal });
+    companion.vaults.addEventListener("changed", redrawing(draw, signal), { signal });
     const link = invitation();
     return {
         title: "Shared vaults",

@@ -1,5 +1,5 @@
 // One shared vault: its members, inviting, its name, leaving.
-import { element, keyed } from "../../ui/element.js";
+import { drawn, element, keyed } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
@@ -30,10 +30,14 @@ export async function vaultPage(context, id) {
     const name = element("p", { class: "sharing-name", dir: "auto" });
     const out = element("div", { hidden: true });
     const list = element("ul", { class: "card rows" });
-    const actions = element("div", { class: "settings-form" });
+    const actions = element("div", {});
     const show = async () => {
-        const members = await vault.membership.members();
-        if (signal.aborted) return;
+        const members = await vault.membership.members().catch((error) => {
+            if (vault.companion.state === "unlocked") throw error;
+            // It is being left: nothing can be read any more.
+            return null;
+        });
+        if (!members || signal.aborted) return;
         name.textContent = vault.name;
         out.hidden = !vault.isRevoked;
         out.replaceChildren(banner("warning", "warning",
@@ -46,10 +50,11 @@ export async function vaultPage(context, id) {
             label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
         })));
         list.hidden = vault.isRevoked;
-        actions.replaceChildren(...buttons(context, vault, membersShown(members) === 1));
+        const isAlone = membersShown(members) === 1;
+        drawn(actions, [vault.isRevoked, isAlone], () =>
+            element("div", { class: "settings-form" }, ...buttons(context, vault, isAlone)));
     };
-    await live(vault.companion, ["devices", "about"], show, signal);
-    const again = () => void show().catch(() => {});
+    const again = await live(vault.companion, ["devices", "about"], show, signal);
     companion.vaults.addEventListener("changed", again, { signal });
     vault.companion.addEventListener("connection", again, { signal });
     return {
