@@ -97,8 +97,8 @@ def test_a_press_is_not_lost_when_the_vault_changes(new_context, neighbours, hub
     invite.hover()
     anna.page.mouse.down()
     # Longer than the screen waits for the release.
-    anna.inside("const [vault] = await companion.vaults.list(); await vault.membership.rename('Renamed');")
-    anna.page.get_by_text("Renamed").wait_for()
+    anna.inside("const [vault] = await companion.vaults.list(); await vault.membership.rename('Other');")
+    anna.page.get_by_text("Other", exact=True).wait_for()
     anna.page.mouse.up()
     anna.page.get_by_role("heading", name="Invite a device?").wait_for()
     anna.quiet()
