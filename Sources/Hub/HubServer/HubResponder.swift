@@ -83,7 +83,7 @@ struct HubResponder: HTTPResponder {
             let refusal = HubErrorBody(
                 error: HubError(.conflict, "Another revision of this record is stored; write the one after it."),
                 current: conflict.current)
-            return try json(refusal.json, status: .conflict, share)
+            return try json(refusal.json, status: .conflict, share, context.channel)
         }
     }
 
@@ -128,7 +128,7 @@ struct HubResponder: HTTPResponder {
 
     private func reply(_ reply: HubReply, _ share: MemoryBudget.Share, _ channel: any Channel) throws -> Response {
         switch reply {
-        case .json(let data): try json(data, status: .ok, share)
+        case .json(let data): try json(data, status: .ok, share, channel)
         case .done: Response(status: .noContent)
         case .text(let text, let type):
             Response(
@@ -138,19 +138,22 @@ struct HubResponder: HTTPResponder {
         }
     }
 
-    private func json(_ data: Data, status: HTTPResponse.Status, _ share: MemoryBudget.Share) throws -> Response {
+    private func json(
+        _ data: Data, status: HTTPResponse.Status, _ share: MemoryBudget.Share, _ channel: any Channel
+    ) throws -> Response {
         let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         let bytes = ByteBuffer(bytes: data)
         guard data.count > HubRoute.smallBodyBytes else {
             return Response(status: status, headers: headers, body: .init(byteBuffer: bytes))
         }
-        // The memory is reserved until the response is written.
+        // The memory is reserved until the client has received most of it: `write` returns before that.
         try share.grow(to: data.count)
         share.shrink(to: data.count)
         return Response(
             status: status, headers: headers,
             body: .init(contentLength: data.count) { writer in
                 try await writer.write(bytes)
+                try await channel.untilWritable()
                 try await writer.finish(nil)
                 withExtendedLifetime(share) {}
             })

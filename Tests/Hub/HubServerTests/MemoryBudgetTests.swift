@@ -63,6 +63,29 @@ struct MemoryBudgetTests {
         }
     }
 
+    /// As with a stream: writing returns long before the client has the answer.
+    @Test func anAnswerIsReservedUntilTheClientReadsIt() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.limits.memoryBytes = 7 << 20
+            configuration.limits.slowestClient = 0
+        }.run { hub in
+            let computer = try await hub.found()
+            let records = (0..<32).map { _ in computer.record(sealed: Data(count: 60_000)) }
+            _ = try await hub.store.write(records, household: computer.household, at: 0)
+            func status() async throws -> Int { try await hub.request(.records, token: computer.token).status }
+            #expect(try await status() == 200)
+            let slow = Mutex<RawClient?>(try RawClient(port: hub.port, receiveBuffer: 4_096, segmentSize: 536))
+            let token = HubUnderTest.text(computer.token)
+            slow.withLock {
+                _ = $0?.send("GET /v1/records HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
+            }
+            await eventually("the answer is being sent") { slow.withLock { $0?.isAnswered ?? false } }
+            for _ in 0..<5 { #expect(try await status() == 503) }
+            slow.withLock { $0 = nil }
+            await eventually("the closed connection's answer is released") { try await status() == 200 }
+        }
+    }
+
     @Test func readersOfBlobsReserveTheirPieces() async throws {
         try await HubUnderTest.configured { configuration, _ in
             configuration.limits.memoryBytes = 4 << 20
@@ -151,7 +174,7 @@ struct MemoryBudgetTests {
                 try await hub.request(.records, query: "?limit=16", token: computer.token).status
             }
             #expect(try await status() == 200)
-            let slow = Mutex<RawClient?>(try RawClient(port: hub.port, receiveBuffer: 4_096))
+            let slow = Mutex<RawClient?>(try RawClient(port: hub.port, receiveBuffer: 4_096, segmentSize: 536))
             let token = HubUnderTest.text(computer.token)
             slow.withLock {
                 _ = $0?.send("GET /v1/stream HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")

@@ -7,10 +7,16 @@ final class RawClient {
 
     struct Failed: Error { let code: Int32 }
 
-    init(port: Int, receiveBuffer: Int32? = nil) throws {
+    /// - Parameters, in bytes:
+    ///   - receiveBuffer: what the system keeps for this client.
+    ///   - segmentSize: as over a real network, for which the server's system keeps less than on one computer.
+    init(port: Int, receiveBuffer: Int32? = nil, segmentSize: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        if var size = segmentSize {
+            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_MAXSEG, &size, socklen_t(MemoryLayout<Int32>.size))
         }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
