@@ -3,6 +3,9 @@
 #include <adwaita.h>
 
 // ui/ is generated from blueprints/ by Scripts/blueprints, and checked in: a build needs no blueprint-compiler.
+static const char activity_head[] = {
+#embed "ui/activity-head.ui"
+    , 0};
 static const char activity_page[] = {
 #embed "ui/activity-page.ui"
     , 0};
@@ -23,6 +26,9 @@ static const char bar[] = {
     , 0};
 static const char devices_page[] = {
 #embed "ui/devices-page.ui"
+    , 0};
+static const char event_row[] = {
+#embed "ui/event-row.ui"
     , 0};
 static const char files_page[] = {
 #embed "ui/files-page.ui"
@@ -79,6 +85,7 @@ static const char style[] = {
 static const struct {
     const char *name, *text;
 } texts[] = {
+    {"activity-head", activity_head},
     {"activity-page", activity_page},
     {"app-choice", app_choice},
     {"app-dialog", app_dialog},
@@ -86,6 +93,7 @@ static const struct {
     {"backup-page", backup_page},
     {"bar", bar},
     {"devices-page", devices_page},
+    {"event-row", event_row},
     {"files-page", files_page},
     {"first-run", first_run},
     {"intruders-page", intruders_page},

@@ -8,11 +8,14 @@ import Localization
 @MainActor
 final class ActivityPage: Page {
     private static let template = Template("activity-page", of: adw_bin_get_type())
+    private static let headTemplate = Template("activity-head", of: gtk_box_get_type())
     private static let barTemplate = Template("bar", of: gtk_box_get_type())
 
     private let screen = ActivityPage.template.make()
+    /// What is above the events.
+    private let head = ActivityPage.headTemplate.make()
     private let model: ActivityModel
-    private let events: RowList<ActivityItem>
+    private let events: EventList
     private var shownBars: [ActivityBar] = []
     private var isUpdating = false
 
@@ -22,27 +25,21 @@ final class ActivityPage: Page {
     /// - Parameter announce: shows a sentence for a moment.
     init(_ model: ActivityModel, window: @escaping () -> Widget, announce: @escaping (String) -> Void) {
         self.model = model
-        events = RowList(screen["events"]) { row, event in
-            row.show(
-                title: event.sentence,
-                subtitle: [event.dayHeading, event.time].compactMap { $0 }.joined(separator: " · "))
-            row.showSymbol(Self.symbol(event))
-        }
+        events = EventList(screen["events"], head: head.widget)
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
             model.filter.search = screen["search"].text
         }
-        screen["chart_choice"].setDropDownChoices(ActivityChart.allCases.map(\.title), selected: 0)
-        Signals.connectChange(screen["chart_choice"].raw, "notify::selected") { [unowned self] in
-            guard let chart = ActivityChart(rawValue: screen["chart_choice"].selectedDropDown) else { return }
+        head["chart_choice"].setDropDownChoices(ActivityChart.allCases.map(\.title), selected: 0)
+        Signals.connectChange(head["chart_choice"].raw, "notify::selected") { [unowned self] in
+            guard let chart = ActivityChart(rawValue: head["chart_choice"].selectedDropDown) else { return }
             Task { await model.choose(chart) }
         }
         screen["group"].setDropDownChoices(EventGroup.allCases.map(\.title), selected: 0)
         for name in ["group", "app", "person", "day"] {
             Signals.connectChange(screen[name].raw, "notify::selected") { [unowned self] in choose() }
         }
-        Signals.connect(screen["more"].raw, "clicked") { model.showMore() }
-        Signals.connect(screen["verify"].raw, "clicked") { Task { await model.verify() } }
-        Signals.connect(screen["save"].raw, "clicked") {
+        Signals.connect(head["verify"].raw, "clicked") { Task { await model.verify() } }
+        Signals.connect(head["save"].raw, "clicked") {
             Dialogs.save(localized("Save activity"), name: "applocker-activity.csv", parent: window()) { path in
                 let table = Array(model.table().utf8)
                 Task {
@@ -82,11 +79,10 @@ final class ActivityPage: Page {
         show(model.users, model.filter.user, "person")
         show(model.days, model.filter.day, "day")
         events.update(model.items)
-        screen["nothing"].setVisible(model.items.isEmpty)
-        screen["more"].setVisible(model.hasMore)
+        head["nothing"].setVisible(model.items.isEmpty)
         if !model.verification.isEmpty {
-            screen["verify_row"].setRowSubtitle(model.verification)
-            screen["verify_row"].addStyle("error", if: !model.isWhole)
+            head["verify_row"].setRowSubtitle(model.verification)
+            head["verify_row"].addStyle("error", if: !model.isWhole)
         }
         show(model.bars)
     }
@@ -98,11 +94,11 @@ final class ActivityPage: Page {
     }
 
     private func show(_ bars: [ActivityBar]) {
-        screen["chart"].setVisible(!bars.isEmpty)
-        screen["no_launches"].setVisible(bars.isEmpty)
+        head["chart"].setVisible(!bars.isEmpty)
+        head["no_launches"].setVisible(bars.isEmpty)
         guard bars != shownBars else { return }
         shownBars = bars
-        let chart = screen["chart"]
+        let chart = head["chart"]
         while let bar = gtk_widget_get_first_child(chart) { gtk_box_remove(chart.cast(to: GtkBox.self), bar) }
         for bar in bars {
             let part = Self.barTemplate.make()
@@ -110,19 +106,6 @@ final class ActivityPage: Page {
             part["detail"].setText(bar.detail)
             gtk_level_bar_set_value(part["bar"].opaque, bar.fraction)
             gtk_box_append(chart.cast(to: GtkBox.self), part.widget)
-        }
-    }
-
-    private static func symbol(_ event: ActivityItem) -> String {
-        if event.isWarning { return "dialog-warning-symbolic" }
-        return switch event.group {
-        case .all, .protection: "security-high-symbolic"
-        case .launches: "media-playback-start-symbolic"
-        case .passcodes: "dialog-password-symbolic"
-        case .locking: "changes-prevent-symbolic"
-        case .changes: "document-edit-symbolic"
-        case .photos: "camera-photo-symbolic"
-        case .devices: "phone-symbolic"
         }
     }
 }

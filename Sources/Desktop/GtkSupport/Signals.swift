@@ -69,6 +69,15 @@ public enum Signals {
         connectPointer(object, signal) { body($0?.assumingMemoryBound(to: GtkWidget.self)) }
     }
 
+    /// "bind", "unbind" and "teardown" of GtkSignalListItemFactory, with the list item.
+    public static func connectItem(
+        _ factory: OpaquePointer, _ signal: String, _ body: @escaping @MainActor (OpaquePointer) -> Void
+    ) {
+        connectPointer(UnsafeMutableRawPointer(factory), signal) { item in
+            if let item { body(OpaquePointer(item)) }
+        }
+    }
+
     /// A signal with one string as its argument: "response" of AdwMessageDialog.
     public static func connectText(
         _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (String) -> Void

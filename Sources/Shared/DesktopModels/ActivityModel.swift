@@ -25,14 +25,10 @@ public struct FilterChoice<Value: Equatable & Sendable>: Equatable, Sendable {
 /// The activity log, newest first.
 @MainActor @Observable
 public final class ActivityModel {
-    /// How many events are shown at first, and more each time.
-    static let page = 200
     /// How many events are read.
     static let limit = 1_000
 
     public private(set) var items: [ActivityItem] = []
-    /// Whether more events match than are shown.
-    public private(set) var hasMore = false
     public private(set) var apps: [FilterChoice<String>] = []
     public private(set) var users: [FilterChoice<UInt32>] = []
     public private(set) var days: [FilterChoice<LocalDay>] = []
@@ -43,10 +39,7 @@ public final class ActivityModel {
     public private(set) var isWhole = true
     public var filter = ActivityFilter() {
         didSet {
-            if filter != oldValue {
-                shown = Self.page
-                show()
-            }
+            if filter != oldValue { show() }
         }
     }
 
@@ -54,7 +47,6 @@ public final class ActivityModel {
     private let userName: (UInt32) -> String?
     @ObservationIgnored private var events: [EventReport] = []
     @ObservationIgnored private var names: [String: String] = [:]
-    @ObservationIgnored private var shown = ActivityModel.page
 
     /// - Parameter userName: the name of a user of this computer.
     public init(_ context: DesktopContext, userName: @escaping (UInt32) -> String?) {
@@ -102,11 +94,6 @@ public final class ActivityModel {
         show()
     }
 
-    public func showMore() {
-        shown += Self.page
-        show()
-    }
-
     /// All events that match the filter as comma-separated values, oldest first.
     public func table() -> String { ActivityTable.text(matching(), context.time) }
 
@@ -145,11 +132,10 @@ public final class ActivityModel {
     }
 
     private func show() {
-        let matching = matching()
         let today = context.time.today
         var items: [ActivityItem] = []
         var lastDay: LocalDay?
-        for event in matching.suffix(shown).reversed() {
+        for event in matching().reversed() {
             let day = context.time.day(event.time)
             items.append(
                 ActivityItem(
@@ -159,7 +145,6 @@ public final class ActivityModel {
                     group: EventGroup(kind: event.kind), isWarning: Self.warnings.contains(event.kind)))
             lastDay = day
         }
-        hasMore = matching.count > shown
         if items != self.items { self.items = items }
     }
 

@@ -81,14 +81,6 @@ struct ActivityModelTests {
         #expect(model.items.map(\.id) == ["3", "2"])
     }
 
-    @Test func manyEventsAreShownInParts() async {
-        await load((1...450).map { event($0, "locked", "Locked.") })
-        #expect(model.items.count == 200 && model.hasMore)
-        model.showMore()
-        model.showMore()
-        #expect(model.items.count == 450 && !model.hasMore)
-    }
-
     @Test func newEventsAreAddedWithoutReadingTheOthersAgain() async {
         await load(sample)
         control.on(\.log) { [event = event(5, "locked", "Locked.")] request in
