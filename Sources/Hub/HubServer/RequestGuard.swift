@@ -52,6 +52,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var bodyLimit = 0
     private var bodyBytes = 0
     private var readDeadline: Scheduled<Void>?
+    private var progressCheck: Scheduled<Void>?
     private var stall: Scheduled<Void>?
     private var bufferedAtCheck = 0
     private var writtenSinceCheck = 0
@@ -125,7 +126,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
         isCounted = false
         if let address { counter.leave(address) }
         address = nil
-        readDeadline?.cancel()
+        stopWatchingReads()
         stall?.cancel()
         member?.ended(.closed)
         member = nil
@@ -165,8 +166,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if bodyBytes > bodyLimit, requests > 0 { return refuseNow(Self.bodyTooLong(bodyLimit), context) }
         case .end:
             isReading = false
-            readDeadline?.cancel()
-            readDeadline = nil
+            stopWatchingReads()
         }
         context.fireChannelRead(data)
     }
@@ -178,13 +178,35 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func expectEnd(within bytes: Int, _ context: ChannelHandlerContext) {
-        readDeadline?.cancel()
+        stopWatchingReads()
         let time = limits.requestTimeout + .seconds(bytes / max(1, limits.slowestClient))
         readDeadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
-            guard self.isReading else { return }
-            self.metrics.refused(by: "slow")
-            self.refuseNow(HubError(.badRequest, "The request took too long to arrive. Send it faster."), context)
+            self.refuseSlow(context)
         }
+        watchProgress(since: nil, context)
+    }
+
+    /// Refuses a body of which less arrives than the slowest client sends: it holds memory that others need.
+    /// - Parameter before: the bytes that had arrived at the last check; nil at first, when nothing has to have arrived.
+    private func watchProgress(since before: Int?, _ context: ChannelHandlerContext) {
+        let interval = TimeAmount(limits.requestTimeout)
+        let atLeast = Int(Double(limits.slowestClient) * Double(interval.nanoseconds) / 1e9)
+        progressCheck = context.eventLoop.assumeIsolated().scheduleTask(in: interval) {
+            if let before, self.bodyBytes - before < atLeast { return self.refuseSlow(context) }
+            self.watchProgress(since: self.bodyBytes, context)
+        }
+    }
+
+    private func refuseSlow(_ context: ChannelHandlerContext) {
+        guard isReading else { return }
+        metrics.refused(by: "slow")
+        refuseNow(HubError(.badRequest, "The request took too long to arrive. Send it faster."), context)
+    }
+
+    private func stopWatchingReads() {
+        readDeadline?.cancel()
+        progressCheck?.cancel()
+        (readDeadline, progressCheck) = (nil, nil)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -316,7 +338,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// The response is written and the body is still arriving: it is discarded for a moment, without a second response.
     private func stopReading(_ context: ChannelHandlerContext) {
         isRefused = true
-        readDeadline?.cancel()
+        stopWatchingReads()
         context.flush()
         context.fireErrorCaught(RequestCutOff())
         context.close(mode: .output, promise: nil)
@@ -325,7 +347,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func refuse(_ error: HubError, _ context: ChannelHandlerContext) {
         isRefused = true
-        readDeadline?.cancel()
+        stopWatchingReads()
         let body = HubErrorBody(error: error).json
         var fields: HTTPFields = [.contentType: "application/json", .connection: "close"]
         fields[.contentLength] = String(body.count)

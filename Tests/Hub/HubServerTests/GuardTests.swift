@@ -171,6 +171,31 @@ struct GuardTests {
         }
     }
 
+    /// Its body could hold memory for as long as all of it may take.
+    @Test func aBodyThatStopsArrivingIsRefused() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.limits.requestTimeout = .milliseconds(500)
+        }.run { hub in
+            let computer = try await hub.found()
+            let (port, token) = (hub.port, HubUnderTest.text(computer.token))
+            let size = HubRoute.writeRecord.maximumBodyBytes
+            #expect(size / HubLimits().slowestClient > 600)
+            let answer = try await onThread {
+                let client = try RawClient(port: port)
+                client.send(
+                    "PUT /v1/records/notes/\(HubID.random()) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
+                        + "If-None-Match: *\r\nContent-Length: \(size)\r\n\r\n")
+                client.send([UInt8](repeating: UInt8(ascii: " "), count: 1 << 20))
+                for _ in 0..<1_200 {
+                    usleep(50_000)
+                    guard !client.isAnswered, client.send(" ") else { break }
+                }
+                return client.readAll()
+            }
+            #expect(answer.contains("took too long to arrive"))
+        }
+    }
+
     @Test func aSilentConnectionIsClosedAndAHalfClosedOneAnswered() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.idleTimeout = .milliseconds(300) }
             .run {
