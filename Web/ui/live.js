@@ -6,6 +6,9 @@ const longestPress = 2000;
 /** Ends when no mouse button and no finger is down. */
 let released = Promise.resolve();
 let release = () => {};
+/** Its message arrives after the click, which follows the end of the press in the same task. */
+const afterClick = new MessageChannel();
+afterClick.port2.onmessage = () => release();
 window.addEventListener("pointerdown", () => {
     release();
     released = new Promise((resolve) => {
@@ -14,8 +17,7 @@ window.addEventListener("pointerdown", () => {
     });
 }, { capture: true });
 for (const end of ["pointerup", "pointercancel"]) {
-    // The click follows in the same task.
-    window.addEventListener(end, () => setTimeout(release), { capture: true });
+    window.addEventListener(end, () => afterClick.port1.postMessage(null), { capture: true });
 }
 
 /**
