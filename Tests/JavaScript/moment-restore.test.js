@@ -59,8 +59,42 @@ export const tests = {
         const backup = await openMomentBackup(new Blob(parts), passphrase);
         const restored = await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
         forget(backup);
-        equal([restored.moments, restored.photos, restored.failed], [1, 1, 1], "moments, photos and failures");
-        equal(await titles(), ["Lake"], "restored moments");
+        const { moments, photos, lost, failed } = restored;
+        equal([moments, photos, lost, failed], [2, 1, 1, 0], "moments, photos, lost photos and failures");
+        equal((await titles()).sort(), ["Hill", "Lake"], "restored moments");
+        companion.close();
+    },
+
+    async aPhotoThatTheHubHasLostStopsNeitherABackupNorItsMoment() {
+        const hub = await MomentHub.make();
+        const { companion } = await pairedCompanion(hub, { time: quick });
+        const ids = [];
+        for (const [title, seed] of [["Lake", 1], ["", 2], ["Hill", 3]]) {
+            const photo = await companion.momentPhotos.seal(new Blob([await createPicture(64, 48, seed)]));
+            ids.push(photo.id);
+            await companion.moments.save(null, { title, words: "", date: seed, photos: [photo] });
+        }
+        await sent(companion);
+        for (const id of ids.slice(0, 2)) {
+            for (const blob of hub.newest("photos", id).blobs) hub.blobs.delete(blob);
+        }
+        const { signal } = new AbortController();
+        const parts = [];
+        let all = [0, 1];
+        const written = await writeMomentBackup(companion, passphrase, (bytes) => parts.push(bytes.slice()),
+            { signal, progress: (...progress) => (all = progress) });
+        equal(written, { moments: 3, photos: 1, missing: 2 }, "in the backup");
+        equal(all[0], all[1], "progress");
+        for (const moment of (await companion.moments.list()).moments) await companion.moments.erase(moment);
+        await sent(companion);
+        const backup = await openMomentBackup(new Blob(parts), passphrase);
+        const restored = await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
+        forget(backup);
+        const { moments, photos, lost, failed } = restored;
+        // One has a title, and one had only its photo.
+        equal([moments, photos, lost, failed], [2, 1, 2, 1], "moments, photos, lost photos and failures");
+        const shown = (await companion.moments.list()).moments.map(({ title, photos: own }) => [title, own.length]);
+        equal(shown, [["Hill", 1], ["Lake", 0]], "restored moments");
         companion.close();
     },
 

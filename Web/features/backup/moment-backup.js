@@ -9,7 +9,7 @@ import { hasVaultKey } from "../../household/private-storage.js";
 import { sealedLength } from "../../formats/moment-format.js";
 import { readSealed } from "../../sync/photo-staging.js";
 
-/** @typedef {{ id: string, size: number }} SealedBlob */
+/** @typedef {{ id: string, size: number, photo: string }} SealedBlob */
 
 /** Bytes read at once. */
 const step = 1 << 20;
@@ -47,7 +47,7 @@ async function planned(companion, signal) {
         if (!record || !facts) continue;
         photos.push(id);
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
-        blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]) })));
+        blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]), photo: id })));
     }
     const remarksHere = await companion.moments.remarks();
     const [index, nameOf] = [await remarksHere.index(), await remarksHere.authorNames()];
@@ -61,7 +61,8 @@ async function planned(companion, signal) {
 }
 
 /**
- * Sealed bytes of a blob, piece by piece: unsent ones from this device, the others from the hub.
+ * Sealed bytes of a blob, piece by piece: unsent ones from this device, the others from the hub. Throws HubError
+ * `not_found`, CompanionError `notFound` for another size.
  * @param {Companion} companion
  * @param {SealedBlob} blob
  * @param {AbortSignal} signal
@@ -79,14 +80,18 @@ async function* piecesOf({ device }, { id, size }, signal) {
     }
 }
 
+/** @param {unknown} error */
+const isLost = (error) => (error instanceof HubError && error.code === "not_found")
+    || (error instanceof CompanionError && error.code === "notFound");
+
 /**
- * Writes everything but the trash, piece by piece. Throws CompanionError `locked`, `weakPIN`, `cancelled`, `notFound`,
- * HubError, HubUnreachable, StoreError.
+ * Writes everything but the trash, piece by piece, and leaves out photos that the hub has lost. Throws CompanionError
+ * `locked`, `weakPIN`, `cancelled`, `notFound`, HubError, HubUnreachable, StoreError.
  * @param {Companion} companion
  * @param {string} passphrase
  * @param {(bytes: Uint8Array) => unknown} write called in order; awaited
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in bytes
- * @returns {Promise<{ moments: number, photos: number, missing: number }>}
+ * @returns {Promise<{ moments: number, photos: number, missing: number }>} `missing`: photos that were left out
  */
 export async function writeMomentBackup(companion, passphrase, write, { signal, progress = () => {} }) {
     checkPassphrase(passphrase);
@@ -111,16 +116,31 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
             await writer.entry(entryKind.record, recordEntry(record, { blobs: record.blobs, by: remarks.get(own) }));
         }
         let done = 0;
+        /** @type {Set<string>} */
+        const lost = new Set();
         for (const blob of blobs) {
+            const pieces = piecesOf(companion, blob, signal);
+            // Before anything of it is written.
+            const first = await pieces.next().catch((error) => {
+                if (!isLost(error)) throw error;
+                lost.add(blob.photo);
+                return null;
+            });
+            if (!first?.value) {
+                progress((done += blob.size), all);
+                continue;
+            }
             await writer.begin(entryKind.blob, 16 + blob.size);
             await writer.put(unhex(blob.id));
-            for await (const piece of piecesOf(companion, blob, signal)) {
+            const put = async (/** @type {Uint8Array} */ piece) => {
                 await writer.put(piece);
                 progress((done += piece.length), all);
-            }
+            };
+            await put(first.value);
+            for await (const piece of pieces) await put(piece);
         }
         await writer.end();
-        return { moments: moments.length, photos: photos.length, missing };
+        return { moments: moments.length, photos: photos.length - lost.size, missing: missing + lost.size };
     } catch (error) {
         if (error instanceof HubError && error.code === "not_found") {
             throw new CompanionError("notFound",

@@ -1,5 +1,5 @@
-// Imports moments from a sealed file: the changes are shown first, and each moment is imported as a whole or not at
-// all.
+// Imports moments from a sealed file: the changes are shown first, and each moment is imported in one step, without
+// those of its photos that are missing or damaged in the file.
 import { hex, isID, randomBytes, randomID, textOf, unbase64, wipe } from "../../crypto/bytes.js";
 import { openEnvelope, readEnvelope } from "../../crypto/envelope.js";
 import { FormatError } from "../../crypto/errors.js";
@@ -197,16 +197,18 @@ export async function restoreDates(companion, { dates, together }) {
 }
 
 /**
- * Restores each moment with all its photos, or not at all. The result has why it ended early; restored moments stay.
- * Throws CompanionError `locked`.
+ * Restores each moment with its photos, except those that are missing or damaged in the backup: `lost`. A moment that
+ * had nothing else is left out: `failed`. The result has why it ended early; restored moments stay. Throws
+ * CompanionError `locked`.
  * @param {Companion} companion
  * @param {MomentBackup} backup
  * @param {Changes} changes
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in moments
- * @returns {Promise<{ moments: number, photos: number, failed: number, isStopped: boolean, problem: string | null }>}
+ * @returns {Promise<{ moments: number, photos: number, lost: number, failed: number, isStopped: boolean, problem: string
+ *   | null }>}
  */
 export async function restoreMoments(companion, backup, changes, { signal, progress = () => {} }) {
-    const result = { moments: 0, photos: 0, failed: 0, isStopped: false, problem: /** @type {string | null} */ (null) };
+    const result = { moments: 0, photos: 0, lost: 0, failed: 0, isStopped: false, problem: /** @type {string | null} */ (null) };
     const all = [...changes.added.map((kept) => ({ kept, moment: null })), ...changes.changed];
     const vault = await companion.moments.editor.vault(companion.device.keys);
     const remarks = await companion.moments.remarks();
@@ -221,9 +223,17 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
                 const isHere = moment?.photos.some(({ id }) => id === photo.id) ?? false;
                 // No sweep of another tab finds half of it.
                 const own = isHere ? photo : await companion.device.tabs.exclusive("seal",
-                    () => sealedAgain(companion, backup, photo, vault));
+                    () => sealedAgain(companion, backup, photo, vault)).catch((error) => {
+                    if (!(error instanceof FormatError)) throw error;
+                    result.lost += 1;
+                    return null;
+                });
+                if (!own) continue;
                 if (!isHere) staged.push(own.id);
                 photos.push(own);
+            }
+            if (photos.length === 0 && kept.content.photos.length > 0 && !kept.content.title && !kept.content.words) {
+                throw new FormatError("damaged", "All that this moment had is missing or damaged in the backup.");
             }
             const { title, words, date, offset, mood, place = null, favourite } = kept.content;
             // In one step with its remarks: the next import takes a moment that is here as whole. One that is still

@@ -35,8 +35,8 @@ export function momentsBackupPage(context) {
             exporting.start, exporting.going, exporting.status]),
             section("Import", [card(
                 element("p", {},
-                    "A preview shows the changes first. Each moment is restored with all of its photos or not at all; "
-                        + "of two versions the newer one is kept."),
+                    "A preview shows the changes first. Of two versions of a moment the newer one is kept. Photos "
+                        + "that are missing or damaged in the file are left out."),
                 context.companion.hasComputer
                     && element("p", { class: "soft" }, "Import a backup that was made on a computer at a computer.")),
             importing.start, file, importing.going, importing.status]),
@@ -77,7 +77,7 @@ async function exportBackup(context, { start, going, status }) {
         save.focus();
         status.textContent = `${counted(moments, "moment")} and ${counted(photos, "photo")} sealed.`
             + (missing > 0
-                ? ` ${counted(missing, "photo")} can’t be opened here and ${missing === 1 ? "is" : "are"} skipped.`
+                ? ` ${counted(missing, "photo")} can’t be read and ${missing === 1 ? "is" : "are"} skipped.`
                 : "");
     } catch (error) {
         if (!signal.aborted) status.textContent = sentenceOf(error);
@@ -140,9 +140,11 @@ async function importBackup(context, file, { start, going, status }) {
         status.textContent = [
             `${counted(result.moments, "moment")} with ${counted(result.photos, "photo")} restored.`,
             restored > 0 && `${counted(restored, "special date")} restored.`,
-            result.failed > 0
-                && `${counted(result.failed, "moment")} could not be restored: a photo in the backup is missing or ` +
-                    `damaged.`,
+            result.lost > 0
+                && `${counted(result.lost, "photo")} could not be restored: missing or damaged in the backup.`,
+            result.failed > 0 && `${counted(result.failed, "moment")} with nothing else ${result.failed === 1
+                ? "was"
+                : "were"} left out.`,
             result.isStopped && "Stopped. Choose the same backup again to continue.", result.problem,
         ].filter(Boolean).join(" ");
     } catch (error) {
