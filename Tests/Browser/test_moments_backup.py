@@ -177,7 +177,7 @@ def test_a_damaged_backup_restores_nothing(phone, computer):
     content = bytearray(path.read_bytes())
     path.write_bytes(content[:-5000])
     page = chosen(phone, path)
-    page.get_by_text("damaged").wait_for()
+    page.get_by_text("The backup is damaged or truncated.").wait_for()
     # A damaged photo is left out of its moment.
     phone.inside(ERASE)
     content[len(content) // 2] ^= 1
