@@ -100,7 +100,7 @@ public protocol HubStore: Sendable {
     /// Removes records of a collection that were written before the time, also tombstones, in one transaction. Their
     /// sequence numbers aren't used again. Only records of `commands`, `events` and `requests` are removed.
     /// - Parameter limit: the most records to remove.
-    /// - Returns: how many were removed: `limit` if there may be more.
+    /// - Returns: how many were removed, fewer than `limit` if they are large; 0 if none is left.
     func prune(_ collection: String, of household: HubID, writtenBefore time: Int64, limit: Int) async throws -> Int
     func households() async throws -> [HubID]
 
@@ -175,8 +175,9 @@ extension HubStore {
         let limit = 1_000
         var total = 0
         for collection in collections {
-            var last = limit
-            while last == limit {
+            // A store may remove fewer at once.
+            var last = 1
+            while last > 0 {
                 last = try await prune(collection, of: household, writtenBefore: time, limit: limit)
                 total += last
             }

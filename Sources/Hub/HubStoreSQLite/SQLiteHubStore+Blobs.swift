@@ -73,12 +73,13 @@ extension SQLiteHubStore {
     }
 
     public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
-        try await write { database, _ in
+        try await eraseRemovedHouseholds()
+        return try await write { database, _ in
             let rows = try Row.fetchAll(
                 database,
                 sql: """
                     SELECT blob.household, household.id AS household_id, blob.id, blob.size FROM blob
-                    JOIN household ON household.number = blob.household
+                    JOIN household ON household.number = blob.household AND household.removed IS NULL
                     WHERE (NOT was_named AND begun_by NOT IN (SELECT id FROM device)
                             OR idle_since < ? AND (NOT was_named OR idle_since < ? - event_days * 86400))
                         AND NOT EXISTS (SELECT 1 FROM record_blob

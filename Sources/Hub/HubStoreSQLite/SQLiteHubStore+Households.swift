@@ -130,7 +130,7 @@ extension SQLiteHubStore {
     }
 
     public func households() async throws -> [HubID] {
-        try await read { try HubID.fetchAll($0, sql: "SELECT id FROM household ORDER BY id") }
+        try await read { try HubID.fetchAll($0, sql: "SELECT id FROM household WHERE removed IS NULL ORDER BY id") }
     }
 
     public func changeHousehold(_ household: HubID, eventDays: Int) async throws {
@@ -142,21 +142,6 @@ extension SQLiteHubStore {
             _ = try Self.household(household, in: database)
             throw HubError.fewerDays
         }
-    }
-
-    public func removeHousehold(_ household: HubID) async throws {
-        try await write { database, effects in
-            let number = try Self.household(household, in: database).number
-            let devices = try HubID.fetchAll(
-                database, sql: "SELECT id FROM device WHERE household = ?", arguments: [number])
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO garbage (household, blob) SELECT ?, id FROM blob WHERE household = ?",
-                arguments: [household, number])
-            try database.execute(sql: "DELETE FROM household WHERE number = ?", arguments: [number])
-            effects.devicesChanged = true
-            effects.changes += devices.map { .revoked(household: household, device: $0) }
-        }
-        await overwriteLog()
     }
 
     // MARK: Devices

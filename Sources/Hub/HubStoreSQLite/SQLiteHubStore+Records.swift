@@ -188,7 +188,8 @@ extension SQLiteHubStore {
             var totals = try Self.household(household, in: database)
             let rows = try Row.fetchAll(
                 database, sql: Self.expired, arguments: [totals.number, collection, time, limit])
-            for row in rows {
+            var (removed, removedBytes) = (0, 0)
+            for row in rows where removedBytes < Self.largestStep {
                 let (rowID, id): (Int64, HubID) = (row["rowid"], row["id"])
                 try database.cachedStatement(sql: "DELETE FROM record WHERE rowid = ?").execute(arguments: [rowID])
                 if row["has_blobs"] {
@@ -199,9 +200,11 @@ extension SQLiteHubStore {
                 let bytes: Int? = row["bytes"]
                 totals.bytes -= RecordDecision.bytes(sealed: bytes ?? 0)
                 totals.records -= bytes == nil ? 0 : 1
+                removed += 1
+                removedBytes += bytes ?? 0
             }
             try Self.save(totals, in: database)
-            return rows.count
+            return removed
         }
     }
 }

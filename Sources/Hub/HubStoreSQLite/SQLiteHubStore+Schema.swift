@@ -23,8 +23,17 @@ extension SQLiteHubStore {
         migrator.registerMigration("9: records by the time of their writing") {
             try $0.execute(sql: recordTimes)
         }
+        migrator.registerMigration("10: households that are being removed") {
+            try $0.execute(sql: removedHouseholds)
+        }
         return migrator
     }
+
+    /// `removed`: the id that it had. What it stored is still being erased.
+    private static let removedHouseholds = """
+        ALTER TABLE household ADD COLUMN removed BLOB;
+        CREATE INDEX household_removed ON household (removed) WHERE removed IS NOT NULL;
+        """
 
     private static let recordTimes = """
         CREATE INDEX record_written ON record (household, collection, written)
