@@ -73,8 +73,9 @@ final class BackupPage: Page {
         if !model.outcome.isEmpty { screen["export_row"].setRowSubtitle(model.outcome) }
         for button in ["import", "replace", "erase"] { screen[button].setVisible(!model.isWorking) }
         if !model.importOutcome.isEmpty { screen["import_row"].setRowSubtitle(model.importOutcome) }
-        guard model.importQuestion != shownQuestion else { return }
-        shownQuestion = model.importQuestion
+        let confirmation = model.confirmation
+        guard confirmation.question != shownQuestion else { return }
+        shownQuestion = confirmation.question
         guard let question = shownQuestion else { return }
         Dialogs.choose(
             localized(question.replaces ? "Replace everything by this backup?" : "Import this backup?"), question.text,
@@ -83,8 +84,7 @@ final class BackupPage: Page {
                     ? .init(name: "import", verb: localized("_Replace"), style: .destructive)
                     : .init(name: "import", verb: localized("_Import"), style: .suggested)
             ],
-            parent: window(), cancelled: { [model] in model.answerImport(false) },
-            chosen: { [model] _ in model.answerImport(true) })
+            parent: window(), cancelled: { confirmation.answer(false) }, chosen: { _ in confirmation.answer(true) })
     }
 
     /// Moves the bar while nobody knows how much is done.

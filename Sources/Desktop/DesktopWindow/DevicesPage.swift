@@ -93,14 +93,14 @@ final class DevicesPage: Page {
     }
 
     private func askToRestore() {
-        guard model.restore.question != shownQuestion else { return }
-        shownQuestion = model.restore.question
+        let confirmation = model.restore.confirmation
+        guard confirmation.question != shownQuestion else { return }
+        shownQuestion = confirmation.question
         guard let question = shownQuestion else { return }
         Dialogs.choose(
             localized("Restore these?"), question,
             choices: [.init(name: "restore", verb: localized("_Restore"), style: .suggested)], parent: window(),
-            cancelled: { [model] in model.restore.answer(false) },
-            chosen: { [model] _ in model.restore.answer(true) })
+            cancelled: { confirmation.answer(false) }, chosen: { _ in confirmation.answer(true) })
     }
 
     // MARK: The hub

@@ -42,12 +42,11 @@ public final class BackupModel {
     public private(set) var outcome = ""
     /// The result of the last import; empty before.
     public private(set) var importOutcome = ""
-    /// What the import would change, until `answerImport`; nil otherwise.
-    public private(set) var importQuestion: ImportQuestion?
+    /// Of what an import would change.
+    public let confirmation = Confirmation<ImportQuestion>()
 
     private let context: DesktopContext
     @ObservationIgnored private var isCancelled = false
-    @ObservationIgnored private var importAnswer: CheckedContinuation<Bool, Never>?
 
     public init(_ context: DesktopContext) { self.context = context }
 
@@ -101,8 +100,7 @@ public final class BackupModel {
         }
     }
 
-    /// Asks for the passcode, shows what would change as `importQuestion`, and imports after `answerImport(true)`. It is
-    /// imported as a whole or not at all.
+    /// Asks for the passcode and for the confirmation, then imports as a whole or not at all.
     ///
     /// - Parameter replaces: everything here by the backup's content. Otherwise what is missing is added, and both versions
     ///   of what differs are kept.
@@ -130,13 +128,6 @@ public final class BackupModel {
             }
             _ = try? await control.call(\.removeBlob, parameter: blob)
         }
-    }
-
-    /// Answers `importQuestion`.
-    public func answerImport(_ isConfirmed: Bool) {
-        importQuestion = nil
-        importAnswer?.resume(returning: isConfirmed)
-        importAnswer = nil
     }
 
     private func upload(_ source: any BackupSource, as blob: String) async throws {
@@ -178,11 +169,8 @@ public final class BackupModel {
             }
         }
         if isCancelled { throw CancellationError() }
-        let isConfirmed = await withCheckedContinuation { continuation in
-            importAnswer = continuation
-            importQuestion = ImportQuestion(text: Self.text(trial, replaces: replaces), replaces: replaces)
-        }
-        guard isConfirmed else { return }
+        let question = ImportQuestion(text: Self.text(trial, replaces: replaces), replaces: replaces)
+        guard await confirmation.ask(question) else { return }
         canCancel = false
         importOutcome =
             localized("Imported.") + " " + Self.text(try await send(passphrase, isTrial: false), replaces: replaces)
@@ -244,7 +232,7 @@ public final class BackupModel {
     public func cancel() {
         guard canCancel else { return }
         (isCancelled, canCancel) = (true, false)
-        if importQuestion != nil { answerImport(false) }
+        confirmation.answer(false)
         // Also the question for the passcode of the backup.
         context.prompt.cancel()
     }

@@ -5,22 +5,21 @@ public import Observation
 /// Restores what revoked devices replaced or removed.
 @MainActor @Observable
 public final class RestoreModel {
-    /// What would be restored, until `answer`; nil otherwise.
-    public private(set) var question: String?
+    /// Of what would be restored.
+    public let confirmation = Confirmation<String>()
 
     private let context: DesktopContext
-    @ObservationIgnored private var answered: CheckedContinuation<Bool, Never>?
     /// Items that the question names; it counts the others.
     private static let itemsShown = 8
 
     init(_ context: DesktopContext) { self.context = context }
 
-    /// Asks for the passcode, shows what would be restored as `question`, and restores it after `answer(true)`. Newer
-    /// versions of devices that belong to the household stay.
+    /// Asks for the passcode and for the confirmation, then restores. Newer versions of devices that belong to the
+    /// household stay.
     ///
     /// - Parameter days: what revoked devices did in the last days, each of 24 hours.
     public func restore(days: Int) async {
-        guard question == nil else { return }
+        guard confirmation.question == nil else { return }
         let before = context.time.wallClock() - Double(days) * 86_400
         let title = localized("Undo a revoked device's changes")
         await context.attempt {
@@ -34,7 +33,7 @@ public final class RestoreModel {
                 return context.announce(
                     localized("Nothing to restore: no revoked device has replaced or removed anything since then."))
             }
-            guard await isConfirmed(Self.text(trial)) else { return }
+            guard await confirmation.ask(Self.text(trial)) else { return }
             let report = try await context.session.perform(title) { [control = context.control] token in
                 try await control.call(
                     \.restoreChanges, token: token,
@@ -42,20 +41,6 @@ public final class RestoreModel {
             }
             let count = report.restored + report.copied
             context.announce(localized(count, one: "Restored \(count) item.", other: "Restored \(count) items."))
-        }
-    }
-
-    /// Answers `question`.
-    public func answer(_ isConfirmed: Bool) {
-        question = nil
-        answered?.resume(returning: isConfirmed)
-        answered = nil
-    }
-
-    private func isConfirmed(_ text: String) async -> Bool {
-        await withCheckedContinuation { continuation in
-            answered = continuation
-            question = text
         }
     }
 

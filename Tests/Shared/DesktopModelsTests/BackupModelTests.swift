@@ -142,12 +142,12 @@ struct BackupImportTests {
     @Test func whatWouldChangeIsShownBeforeAnythingIsImported() async throws {
         async let done: Void = model.importBackup(from: source)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.importQuestion != nil }
+        await eventually("the question is shown") { model.confirmation.question != nil }
         #expect(
-            model.importQuestion?.text
+            model.confirmation.question?.text
                 == "Apps to lock: Firefox.\nNotes, files and photos that are missing here: 2.\nMail is not installed.")
         #expect(try imports().map(\.isTrial) == [true] && control.blob == source.bytes)
-        model.answerImport(true)
+        model.confirmation.answer(true)
         await done
         #expect(try imports().map(\.isTrial) == [true, false])
         #expect(try imports().allSatisfy { $0.mode == .merge && $0.passcode == FakeControl.passcode })
@@ -161,9 +161,9 @@ struct BackupImportTests {
         }
         async let done: Void = model.importBackup(from: source, replaces: true)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.importQuestion != nil }
+        await eventually("the question is shown") { model.confirmation.question != nil }
         #expect(
-            model.importQuestion
+            model.confirmation.question
                 == ImportQuestion(
                     text: """
                         Apps that are no longer locked: Chess.
@@ -171,7 +171,7 @@ struct BackupImportTests {
                         Notes, files, moments and photos that are added or overwritten: 2.
                         Settings and categories become those of the backup.
                         """, replaces: true))
-        model.answerImport(true)
+        model.confirmation.answer(true)
         await done
         #expect(try imports().map(\.mode) == [.replace, .replace] && imports().map(\.isTrial) == [true, false])
     }
@@ -179,8 +179,8 @@ struct BackupImportTests {
     @Test func aRefusedImportChangesNothing() async throws {
         async let done: Void = model.importBackup(from: source)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.importQuestion != nil }
-        model.answerImport(false)
+        await eventually("the question is shown") { model.confirmation.question != nil }
+        model.confirmation.answer(false)
         await done
         #expect(try imports().map(\.isTrial) == [true])
         #expect(model.importOutcome.isEmpty && control.requests(.removeBlob).count == 1)
@@ -199,9 +199,9 @@ struct BackupImportTests {
         await model.importBackup(from: source, replaces: true)
         #expect(context.prompt.question == nil)
         checking.end()
-        await eventually("the question is shown") { model.importQuestion != nil }
-        #expect(model.importQuestion?.replaces == false)
-        model.answerImport(true)
+        await eventually("the question is shown") { model.confirmation.question != nil }
+        #expect(model.confirmation.question?.replaces == false)
+        model.confirmation.answer(true)
         await first
         #expect(try imports().map(\.isTrial) == [true, false] && !model.isWorking)
         #expect(control.requests(.removeBlob).count == 1)
@@ -210,10 +210,10 @@ struct BackupImportTests {
     @Test func anImportIsCancelledUntilItIsConfirmed() async throws {
         async let done: Void = model.importBackup(from: source)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.importQuestion != nil }
+        await eventually("the question is shown") { model.confirmation.question != nil }
         model.cancel()
         await done
-        #expect(try imports().map(\.isTrial) == [true] && model.importQuestion == nil && !model.isWorking)
+        #expect(try imports().map(\.isTrial) == [true] && model.confirmation.question == nil && !model.isWorking)
     }
 
     @Test func everythingIsErasedOnlyWithThePasscode() async throws {
@@ -246,9 +246,9 @@ struct BackupImportTests {
         await context.prompt.submit("a guess")
         #expect(context.prompt.refusal == "The passphrase does not open this backup.")
         await context.prompt.submit("earlier passcode")
-        await eventually("the question is shown") { model.importQuestion != nil }
-        #expect(model.importQuestion?.text == "Everything in it is on this computer already.")
-        model.answerImport(true)
+        await eventually("the question is shown") { model.confirmation.question != nil }
+        #expect(model.confirmation.question?.text == "Everything in it is on this computer already.")
+        model.confirmation.answer(true)
         await done
         #expect(try imports().last?.isTrial == false && imports().last?.passphrase == "earlier passcode")
     }
@@ -261,6 +261,6 @@ struct BackupImportTests {
         await answer(context.prompt)
         await done
         #expect(try imports().isEmpty && control.requests(.removeBlob).count == 1)
-        #expect(model.progress == nil && model.importQuestion == nil && context.announcements == 0)
+        #expect(model.progress == nil && model.confirmation.question == nil && context.announcements == 0)
     }
 }

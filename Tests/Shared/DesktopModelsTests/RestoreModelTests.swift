@@ -44,28 +44,28 @@ struct RestoreModelTests {
         ])
         async let done: Void = model.restore(days: 7)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.question != nil }
+        await eventually("the question is shown") { model.confirmation.question != nil }
         #expect(
-            model.question
+            model.confirmation.question
                 == """
                 “Bank”, removed by Ben's phone
                 “Car”, changed by Ben's phone: as a copy beside a newer version
                 """)
         #expect(try requests().map(\.isTrial) == [true])
         #expect(try requests()[0].before == TestClock.start - 7 * 86_400 && requests()[0].device == nil)
-        model.answer(true)
+        model.confirmation.answer(true)
         await done
         #expect(try requests().map(\.isTrial) == [true, false])
         #expect(try requests()[0].before == requests()[1].before, "the same time, however long the question was open")
-        #expect(model.question == nil && context.announcement == "Restored 2 items.")
+        #expect(model.confirmation.question == nil && context.announcement == "Restored 2 items.")
     }
 
     @Test func aDismissedQuestionRestoresNothing() async throws {
         find([item("Bank", .restored, state: .removed)])
         async let done: Void = model.restore(days: 1)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.question != nil }
-        model.answer(false)
+        await eventually("the question is shown") { model.confirmation.question != nil }
+        model.confirmation.answer(false)
         await done
         #expect(try requests().map(\.isTrial) == [true] && context.announcement.isEmpty)
     }
@@ -75,16 +75,18 @@ struct RestoreModelTests {
         async let done: Void = model.restore(days: 1)
         await answer(context.prompt)
         await done
-        #expect(model.question == nil && context.announcement.hasPrefix("Nothing to restore"))
+        #expect(model.confirmation.question == nil && context.announcement.hasPrefix("Nothing to restore"))
     }
 
     @Test func manyItemsAreCounted() async {
         find((1...12).map { item("Note \($0)", .restored, state: .removed) })
         async let done: Void = model.restore(days: 1)
         await answer(context.prompt)
-        await eventually("the question is shown") { model.question != nil }
-        #expect(model.question?.split(separator: "\n").count == 9 && model.question?.hasSuffix("and 4 more") == true)
-        model.answer(false)
+        await eventually("the question is shown") { model.confirmation.question != nil }
+        #expect(
+            model.confirmation.question?.split(separator: "\n").count == 9
+                && model.confirmation.question?.hasSuffix("and 4 more") == true)
+        model.confirmation.answer(false)
         await done
     }
 }
