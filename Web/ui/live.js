@@ -36,6 +36,7 @@ export function redrawing(show, signal) {
         isShowing = true;
         while (isStale && !signal.aborted) {
             await released;
+            if (signal.aborted) break;
             isStale = false;
             await show().catch((error) => {
                 if (!signal.aborted) console.error(error);

@@ -236,8 +236,18 @@ final class WindowSession: Sendable {
     /// - Parameter accepting: keys of the button that accepts. Return may choose a completion or open a folder instead.
     func chooseInFileChooser(_ path: String, accepting: String) async throws {
         try await awaiting("a file chooser is shown") { try await self.windows().count > 1 }
-        try await press(keys: "ctrl+l", "ctrl+a")
-        try await type(path)
+        try await press(keys: "ctrl+l")
+        // Not by keys: the chooser selects all that is in the entry once it has read the folder.
+        let names = ["GtkFileChooserEntry", "Name:", "Name"]
+        var entry = ""
+        try await awaiting("the entry is shown") {
+            entry = try await self.parts().last { $0.role == "text" && names.contains($0.name) }?.name ?? ""
+            return !entry.isEmpty
+        }
+        try await fill(entry, path)
+        try await awaiting("the path is entered") {
+            try await self.parts().contains { $0.name == entry && $0.text == path }
+        }
         try await press(keys: accepting)
     }
 
