@@ -35,6 +35,10 @@ import { PhotoStaging } from "../../sync/photo-staging.js";
  * @typedef {{ added: KeptMoment[], changed: { kept: KeptMoment, moment: Moment }[], kept: number, same: number,
  *   dates: DateContent[], together: string | null }} Changes
  */
+/**
+ * @typedef {{ moments: number, photos: number, lost: number, failed: number, isStopped: boolean, problem: string | null
+ *   }} Restored
+ */
 
 const most = { records: 200_000, dates: 1_000 };
 
@@ -204,11 +208,11 @@ export async function restoreDates(companion, { dates, together }) {
  * @param {MomentBackup} backup
  * @param {Changes} changes
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in moments
- * @returns {Promise<{ moments: number, photos: number, lost: number, failed: number, isStopped: boolean, problem: string
- *   | null }>}
+ * @returns {Promise<Restored>}
  */
 export async function restoreMoments(companion, backup, changes, { signal, progress = () => {} }) {
-    const result = { moments: 0, photos: 0, lost: 0, failed: 0, isStopped: false, problem: /** @type {string | null} */ (null) };
+    /** @type {Restored} */
+    const result = { moments: 0, photos: 0, lost: 0, failed: 0, isStopped: false, problem: null };
     const all = [...changes.added.map((kept) => ({ kept, moment: null })), ...changes.changed];
     const vault = await companion.moments.editor.vault(companion.device.keys);
     const remarks = await companion.moments.remarks();
