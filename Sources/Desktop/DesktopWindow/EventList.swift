@@ -23,11 +23,12 @@ final class EventList {
         g_object_ref_sink(head.raw)
         gtk_string_list_append(numbers, "")
         let factory = gtk_signal_list_item_factory_new()!
-        Signals.connectItem(factory, "bind") { [unowned self] in fill($0) }
-        Signals.connectItem(factory, "unbind") { [unowned self] in
-            if gtk_list_item_get_child($0) == self.head { gtk_list_item_set_child($0, nil) }
+        // Weak: the list unbinds its items when it ends, which may be later.
+        Signals.connectItem(factory, "bind") { [weak self] in self?.fill($0) }
+        Signals.connectItem(factory, "unbind") {
+            if gtk_list_item_get_child($0) == head { gtk_list_item_set_child($0, nil) }
         }
-        Signals.connectItem(factory, "teardown") { [unowned self] in rows[$0] = nil }
+        Signals.connectItem(factory, "teardown") { [weak self] in self?.rows[$0] = nil }
         // An event has the focus, so that the keys scroll and a screen reader reads it; nothing is selected.
         g_object_ref(UnsafeMutableRawPointer(numbers))
         let model = gtk_no_selection_new(numbers)!
