@@ -3,7 +3,7 @@ import { randomBytes, randomID } from "/crypto/bytes.js";
 import { sealEnvelope } from "/crypto/envelope.js";
 import { signRecord } from "/crypto/signature.js";
 import { momentBody, photoBody } from "/formats/moment-format.js";
-import { planExport } from "/features/backup/moment-export.js";
+import { exportPlain, planExport } from "/features/backup/moment-export.js";
 import { changesOf, forget, openMomentBackup, restoreMoments } from "/features/backup/moment-restore.js";
 import { writeMomentBackup } from "/features/backup/moment-backup.js";
 import { systemTime } from "/hub/time.js";
@@ -16,6 +16,8 @@ const quick = { ...systemTime, sleep: (milliseconds, signal) =>
     systemTime.sleep(Math.min(milliseconds, 20), signal) };
 const passphrase = "seven sealed lakes in the north";
 
+const { signal } = new AbortController();
+
 const sent = (companion) => eventually(async () => (await companion.device.store.waiting()).length === 0, "all sent");
 
 /** A record that the computer wrote into the vault. */
@@ -23,6 +25,22 @@ async function record(hub, collection, body, blobs = []) {
     const name = { vault: hub.vault, collection, id: randomID(), revision: 1 };
     const sealed = await sealEnvelope(body, name, hub.vaultKey, 1);
     return signRecord(hub.computer.key, name, { epoch: 1, author: hub.computer.id, blobs, sealed });
+}
+
+/** Imports the backup of these parts. */
+async function restoredFrom(companion, parts) {
+    const backup = await openMomentBackup(new Blob(parts), passphrase);
+    try {
+        return await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
+    } finally {
+        forget(backup);
+    }
+}
+
+async function restoredAfterErasing(companion, parts) {
+    for (const moment of (await companion.moments.list()).moments) await companion.moments.erase(moment);
+    await sent(companion);
+    return restoredFrom(companion, parts);
 }
 
 export const tests = {
@@ -47,18 +65,13 @@ export const tests = {
         }
         equal(companion.syncLoop.connection, "live", "the connection");
 
-        const { signal } = new AbortController();
         const plan = await planExport(companion, {}, { signal });
         equal([plan.moments.length, plan.photos.length, plan.missing], [2, 1, 1], "exported, and missing");
         const parts = [];
         const written = await writeMomentBackup(companion, passphrase, (bytes) => parts.push(bytes.slice()),
             { signal });
         equal(written, { moments: 2, photos: 1, missing: 1 }, "in the backup");
-        for (const moment of (await companion.moments.list()).moments) await companion.moments.erase(moment);
-        await sent(companion);
-        const backup = await openMomentBackup(new Blob(parts), passphrase);
-        const restored = await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
-        forget(backup);
+        const restored = await restoredAfterErasing(companion, parts);
         const { moments, photos, lost, failed } = restored;
         equal([moments, photos, lost, failed], [2, 1, 1, 0], "moments, photos, lost photos and failures");
         equal((await titles()).sort(), ["Hill", "Lake"], "restored moments");
@@ -78,18 +91,17 @@ export const tests = {
         for (const id of ids.slice(0, 2)) {
             for (const blob of hub.newest("photos", id).blobs) hub.blobs.delete(blob);
         }
-        const { signal } = new AbortController();
         const parts = [];
         let all = [0, 1];
         const written = await writeMomentBackup(companion, passphrase, (bytes) => parts.push(bytes.slice()),
             { signal, progress: (...progress) => (all = progress) });
         equal(written, { moments: 3, photos: 1, missing: 2 }, "in the backup");
         equal(all[0], all[1], "progress");
-        for (const moment of (await companion.moments.list()).moments) await companion.moments.erase(moment);
-        await sent(companion);
-        const backup = await openMomentBackup(new Blob(parts), passphrase);
-        const restored = await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
-        forget(backup);
+        const files = [];
+        const target = { write: async (path) => files.push(path), end: async () => {}, abandon: async () => {} };
+        const exported = await exportPlain(companion, await planExport(companion, {}, { signal }), target, { signal });
+        equal([exported.photos, exported.missing, files.length], [1, 2, 3], "photos and files of the plain export");
+        const restored = await restoredAfterErasing(companion, parts);
         const { moments, photos, lost, failed } = restored;
         // One has a title, and one had only its photo.
         equal([moments, photos, lost, failed], [2, 1, 2, 1], "moments, photos, lost photos and failures");
@@ -105,7 +117,6 @@ export const tests = {
             { keepsOriginal: true });
         const moment = await companion.moments.save(null, { title: "Lake", words: "", date: 1, photos: [photo] });
         await sent(companion);
-        const { signal } = new AbortController();
         const parts = [];
         await writeMomentBackup(companion, passphrase, (bytes) => parts.push(bytes.slice()), { signal });
         await companion.moments.erase(moment);
@@ -120,9 +131,7 @@ export const tests = {
             sweeps.push(sweepStaged(device).then(() => (isOver = true)));
             await eventually(async () => isOver || (await device.tabs.isAwaited("seal")), "the sweep is over or waits");
         };
-        const backup = await openMomentBackup(new Blob(parts), passphrase);
-        const restored = await restoreMoments(companion, backup, await changesOf(companion, backup), { signal });
-        forget(backup);
+        const restored = await restoredFrom(companion, parts);
         await Promise.all(sweeps);
         equal([restored.moments, restored.photos, sweeps.length], [1, 1, 2], "moments, photos and sweeps");
         await sent(companion);

@@ -1,5 +1,7 @@
 // Sealed content of photos that the hub doesn't have yet. A photo is staged until its moment is saved: for a day at
 // most.
+import { HubError } from "../hub/errors.js";
+import { CompanionError } from "../household/errors.js";
 
 /** @typedef {import("../store/store.js").Upload} Upload */
 
@@ -62,8 +64,8 @@ export const sweepStaged = ({ store, tabs, time }) =>
     tabs.exclusive("seal", () => store.sweepPieces(time.now() - stagedTime));
 
 /**
- * A range of a blob's sealed bytes: from this device while it has them, else from the hub. Throws HubError,
- * HubUnreachable, StoreError.
+ * A range of a blob's sealed bytes: from this device while it has them, else from the hub. Throws CompanionError
+ * `notFound` if neither has them, HubError, HubUnreachable, StoreError.
  * @param {DeviceSession} device
  * @param {string} blob
  * @param {number} start
@@ -71,4 +73,7 @@ export const sweepStaged = ({ store, tabs, time }) =>
  * @param {AbortSignal} [signal]
  */
 export const readSealed = async ({ store, hub }, blob, start, end, signal) =>
-    (await store.bytes(blob, start, end)) ?? hub.readBlob(blob, start, end, signal);
+    (await store.bytes(blob, start, end)) ?? hub.readBlob(blob, start, end, signal).catch((error) => {
+        if (!(error instanceof HubError) || error.code !== "not_found") throw error;
+        throw new CompanionError("notFound", "The hub does not have this photo’s content.", null, error);
+    });

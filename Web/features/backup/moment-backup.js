@@ -1,7 +1,6 @@
 // Everline in a sealed file: the records of moments, remarks, photos and special dates with their blobs, in the backup
 // format of computers.
 import { unhex } from "../../crypto/bytes.js";
-import { HubError } from "../../hub/errors.js";
 import { checkPassphrase, entryKind, manifestOf, recordEntry } from "./notes-backup.js";
 import { BackupWriter } from "./backup-file.js";
 import { CompanionError, isUnreadable } from "../../household/errors.js";
@@ -61,8 +60,8 @@ async function planned(companion, signal) {
 }
 
 /**
- * Sealed bytes of a blob, piece by piece: unsent ones from this device, the others from the hub. Throws HubError
- * `not_found`, CompanionError `notFound` for another size.
+ * Sealed bytes of a blob, piece by piece: unsent ones from this device, the others from the hub. Throws as
+ * `readSealed`, and CompanionError `notFound` for another size.
  * @param {Companion} companion
  * @param {SealedBlob} blob
  * @param {AbortSignal} signal
@@ -79,10 +78,6 @@ async function* piecesOf({ device }, { id, size }, signal) {
         yield bytes;
     }
 }
-
-/** @param {unknown} error */
-const isLost = (error) => (error instanceof HubError && error.code === "not_found")
-    || (error instanceof CompanionError && error.code === "notFound");
 
 /**
  * Writes everything but the trash, piece by piece, and leaves out photos that the hub has lost. Throws CompanionError
@@ -122,7 +117,7 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
             const pieces = piecesOf(companion, blob, signal);
             // Before anything of it is written.
             const first = await pieces.next().catch((error) => {
-                if (!isLost(error)) throw error;
+                if (!isUnreadable(error)) throw error;
                 lost.add(blob.photo);
                 return null;
             });
@@ -141,12 +136,6 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
         }
         await writer.end();
         return { moments: moments.length, photos: photos.length - lost.size, missing: missing + lost.size };
-    } catch (error) {
-        if (error instanceof HubError && error.code === "not_found") {
-            throw new CompanionError("notFound",
-                "A photo is missing at the hub. Sync, then export the backup again.", null, error);
-        }
-        throw error;
     } finally {
         keys.wipe();
     }
