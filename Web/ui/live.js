@@ -55,16 +55,16 @@ export function redrawing(show, signal) {
  * @param {string[]} collections
  * @param {() => Promise<void>} show
  * @param {AbortSignal} signal
- * @returns {Promise<() => Promise<void>>} shows again
+ * @param {[EventTarget, string][]} events after which it shows too
  */
-export async function live(companion, collections, show, signal) {
+export async function live(companion, collections, show, signal, events = []) {
     const update = redrawing(show, signal);
     companion.addEventListener("changed", (event) => {
         const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
         if (keys.some((key) => collections.includes(key.split("/")[0]))) update();
     }, { signal });
+    for (const [target, kind] of events) target.addEventListener(kind, update, { signal });
     await update();
-    return update;
 }
 
 /** @param {() => void} tick @param {AbortSignal} signal */

@@ -64,7 +64,7 @@ export async function devices(context) {
             end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
         })), (device) => JSON.stringify([device.name, device.isThis, seen(device)]));
     };
-    companion.addEventListener("connection", await live(companion, ["devices"], show, signal), { signal });
+    await live(companion, ["devices"], show, signal, [[companion, "connection"]]);
     return {
         title: "Devices",
         body: [context.query.has("recovered") && recovered(), away, ...(companion.isPhoneFounded

@@ -1,7 +1,7 @@
 // What this device and the computers check about themselves: a count on Home, and all of it on a screen of its own.
 import { appVersion, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
-import { live, redrawing } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { row, rows, section, tile } from "../../ui/parts.js";
 import { storageShare } from "../../ui/storage-share.js";
 import { counted, named } from "../../ui/words.js";
@@ -27,10 +27,8 @@ async function followFindings({ companion, signal }, draw) {
         const problem = companion.notificationProblem;
         if (!signal.aborted) draw(computers, deviceFindings(report, version, problem));
     };
-    const again = redrawing(show, signal);
-    updates.addEventListener("state", again, { signal });
-    for (const kind of ["state", "notifications"]) companion.addEventListener(kind, again, { signal });
-    await live(companion, ["status"], show, signal);
+    await live(companion, ["status"], show, signal,
+        [[updates, "state"], [companion, "state"], [companion, "notifications"]]);
 }
 
 /**

@@ -22,12 +22,10 @@ export async function everlineHome(context) {
         Array.from({ length: 7 }, () => element("div", { class: "home-part" }));
     const drawSharing = redrawing(() => showSharing(context, sharing), signal);
     companion.vaults.addEventListener("changed", drawSharing, { signal });
-    const drawDevices = redrawing(() => showDevices(context, devices), signal);
-    companion.addEventListener("connection", drawDevices, { signal });
     await Promise.all([
         live(companion, ["moments"], () => showMoments(context, everline), signal),
-        live(companion, ["devices"], () => Promise.all([showSheet(context, sheet), showDevices(context, devices)])
-            .then(() => {}), signal),
+        live(companion, ["devices"], () => showSheet(context, sheet), signal),
+        live(companion, ["devices"], () => showDevices(context, devices), signal, [[companion, "connection"]]),
         drawSharing(), checksRow(context, checked), followDates(context, today, next),
     ]);
     return [element("div", { class: "home-columns" },

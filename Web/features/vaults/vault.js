@@ -54,9 +54,8 @@ export async function vaultPage(context, id) {
         drawn(actions, [vault.isRevoked, isAlone], () =>
             element("div", { class: "settings-form" }, ...buttons(context, vault, isAlone)));
     };
-    const again = await live(vault.companion, ["devices", "about"], show, signal);
-    companion.vaults.addEventListener("changed", again, { signal });
-    vault.companion.addEventListener("connection", again, { signal });
+    await live(vault.companion, ["devices", "about"], show, signal,
+        [[companion.vaults, "changed"], [vault.companion, "connection"]]);
     return {
         title: "Shared vault", back: all,
         body: [name, out, section("Members", [list], {
