@@ -66,7 +66,6 @@ final class EventList {
         row["sentence"].setText(event.sentence)
         row["time"].setText(time)
         gtk_image_set_from_icon_name(row["icon"].opaque, Self.symbol(event))
-        row.widget.addStyle("event-row")
         if gtk_list_item_get_child(item) != row.widget { gtk_list_item_set_child(item, row.widget) }
         // GTK's own widget around it has the focus.
         gtk_widget_get_parent(row.widget)?.setAccessibleLabel("\(event.sentence) \(time)")

@@ -13,6 +13,25 @@ struct MemoryBudgetTests {
     /// Created on one thread and then only stored, so that nothing is accessed concurrently.
     private struct Held: @unchecked Sendable { let clients: [RawClient] }
 
+    /// Requests the path and reads nothing. The connection holds little of the answer.
+    private func slowClient(of path: String, at hub: HubUnderTest, token: Data) throws -> SlowClient {
+        let client = try RawClient(port: hub.port, receiveBuffer: 4_096, segmentSize: 536)
+        let authorization = "Authorization: Bearer \(HubUnderTest.text(token))"
+        client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\(authorization)\r\n\r\n")
+        return SlowClient(client)
+    }
+
+    /// One that a test releases while others wait.
+    private final class SlowClient: Sendable {
+        private let client: Mutex<RawClient?>
+
+        init(_ client: sending RawClient) { self.client = Mutex(client) }
+
+        var isAnswered: Bool { client.withLock { $0?.isAnswered ?? false } }
+
+        func close() { client.withLock { $0 = nil } }
+    }
+
     @Test func aShareGrowsShrinksAndStaysWithinItsHouseholdsBudget() throws {
         let budget = MemoryBudget(bytes: 100, largestShare: 60)
         let (one, other) = (HubID.random(), HubID.random())
@@ -74,14 +93,10 @@ struct MemoryBudgetTests {
             _ = try await hub.store.write(records, household: computer.household, at: 0)
             func status() async throws -> Int { try await hub.request(.records, token: computer.token).status }
             #expect(try await status() == 200)
-            let slow = Mutex<RawClient?>(try RawClient(port: hub.port, receiveBuffer: 4_096, segmentSize: 536))
-            let token = HubUnderTest.text(computer.token)
-            slow.withLock {
-                _ = $0?.send("GET /v1/records HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
-            }
-            await eventually("the answer is being sent") { slow.withLock { $0?.isAnswered ?? false } }
+            let slow = try slowClient(of: "/v1/records", at: hub, token: computer.token)
+            await eventually("the answer is being sent") { slow.isAnswered }
             for _ in 0..<5 { #expect(try await status() == 503) }
-            slow.withLock { $0 = nil }
+            slow.close()
             await eventually("the closed connection's answer is released") { try await status() == 200 }
         }
     }
@@ -174,16 +189,12 @@ struct MemoryBudgetTests {
                 try await hub.request(.records, query: "?limit=16", token: computer.token).status
             }
             #expect(try await status() == 200)
-            let slow = Mutex<RawClient?>(try RawClient(port: hub.port, receiveBuffer: 4_096, segmentSize: 536))
-            let token = HubUnderTest.text(computer.token)
-            slow.withLock {
-                _ = $0?.send("GET /v1/stream HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n\r\n")
-            }
+            let slow = try slowClient(of: "/v1/stream", at: hub, token: computer.token)
             await eventually("the stream's first page is read") {
                 try await hub.request(.metrics).body.contains("operation=\"replay\"")
             }
             await eventually("the stream's page is reserved") { try await status() == 503 }
-            slow.withLock { $0 = nil }
+            slow.close()
             await eventually("the closed stream's page is released") { try await status() == 200 }
         }
     }
