@@ -226,6 +226,8 @@ def turning_all_notifications_off_ends_those_of_vaults(ben, tab):
     """Begins and ends with notifications of the vault."""
     ben.page.get_by_role("switch", name="Notifications").uncheck()
     nothing_remains(tab)
+    # Until then its own switch still shows what was before.
+    ben.page.get_by_role("switch", name="MARKER-OURS").wait_for(state="hidden")
     ben.page.get_by_role("switch", name="Notifications").check()
     ben.page.get_by_role("switch", name="MARKER-OURS").check()
     has_push(tab)

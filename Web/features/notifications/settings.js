@@ -6,6 +6,7 @@ import {
 import { setVaultNotices, vaultNotices } from "./vault-notices.js";
 import { arrivalSignals, canVibrate, playSound, setArrivalSignals } from "./signals.js";
 import { element } from "../../ui/element.js";
+import { redrawing } from "../../ui/live.js";
 import { banner, button, field, row, rows, section, switchRow, tile } from "../../ui/parts.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
 
@@ -37,16 +38,23 @@ export async function notifications({ companion, signal, toast }) {
         ];
         const signals = await arrivalSignals(companion);
         await showLast();
-        if (!signal.aborted) body.replaceChildren(...parts(state, wanted, hours, vaults), openApp(signals));
+        if (waiting > 0 || signal.aborted) return;
+        body.replaceChildren(...parts(state, wanted, hours, vaults), openApp(signals));
     };
+    const update = redrawing(draw, signal);
+    // One change after another, and drawn after the last one: no switch turns back while another change is waiting.
+    let waiting = 0;
+    let changes = Promise.resolve();
     /** @param {() => Promise<unknown>} change */
-    const changed = async (change) => {
-        try {
-            await change();
-        } catch (error) {
+    const changed = (change) => {
+        waiting += 1;
+        changes = changes.then(change).catch((error) => {
             if (!signal.aborted) toast(sentenceOf(error));
-        }
-        if (!signal.aborted) await draw();
+        }).then(() => {
+            waiting -= 1;
+            if (waiting === 0) update();
+        });
+        return changes;
     };
     const result = element("p", { class: "section-foot", role: "status" });
     const last = element("p", { class: "section-foot" });
