@@ -59,12 +59,23 @@ export function redrawing(show, signal) {
  */
 export async function live(companion, collections, show, signal, events = []) {
     const update = redrawing(show, signal);
+    whenChanged(companion, collections, update, signal);
+    for (const [target, kind] of events) target.addEventListener(kind, update, { signal });
+    await update();
+}
+
+/**
+ * Calls `update` after each change of these collections.
+ * @param {Companion} companion
+ * @param {string[]} collections
+ * @param {() => unknown} update
+ * @param {AbortSignal} signal
+ */
+export function whenChanged(companion, collections, update, signal) {
     companion.addEventListener("changed", (event) => {
         const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
         if (keys.some((key) => collections.includes(key.split("/")[0]))) update();
     }, { signal });
-    for (const [target, kind] of events) target.addEventListener(kind, update, { signal });
-    await update();
 }
 
 /** @param {() => void} tick @param {AbortSignal} signal */

@@ -1,7 +1,7 @@
 // Special dates on Home: those of today as a card above everything, and the next ones.
 import { element } from "../../ui/element.js";
 import { isContentOpen } from "../../ui/content-lock.js";
-import { live } from "../../ui/live.js";
+import { redrawing, whenChanged } from "../../ui/live.js";
 import { banner, row, rows, section, tile } from "../../ui/parts.js";
 import { occasionTitle, wholeDayName, yearsOf } from "../../ui/occasion-words.js";
 import { counted } from "../../ui/words.js";
@@ -16,11 +16,20 @@ const [most, mostDays] = [3, 60];
  * @param {HTMLElement} next
  */
 export async function followDates({ companion: main, signal }, today, next) {
+    /** @type {Set<Companion>} */
+    const followed = new Set();
+    const follow = (/** @type {Companion} */ companion) => {
+        if (followed.has(companion)) return;
+        followed.add(companion);
+        whenChanged(companion, ["dates", "keys"], update, signal);
+    };
     const show = async () => {
         const isOpen = await isContentOpen(main);
         const vaults = (await main.vaults.list()).filter(({ isRevoked }) => !isRevoked);
-        const all = (await Promise.all([{ name: "", companion: main }, ...vaults].map(async ({ name, companion }) =>
-            (await (await companion.dates()).occasions()).map((occasion) => ({ ...occasion, vault: name })))))
+        const all = (await Promise.all([{ name: "", companion: main }, ...vaults].map(async ({ name, companion }) => {
+            follow(companion);
+            return (await (await companion.dates()).occasions()).map((occasion) => ({ ...occasion, vault: name }));
+        })))
             .flat().filter(({ inDays }) => inDays <= mostDays).sort((one, other) => one.inDays - other.inDays);
         if (signal.aborted) return;
         const now = all.filter(({ inDays }) => inDays === 0);
@@ -39,22 +48,11 @@ export async function followDates({ companion: main, signal }, today, next) {
             note: [wholeDayName(occasion.day), yearsOf(occasion), occasion.vault].filter(Boolean).join(" · "),
         })))]));
     };
-    const follow = (/** @type {Companion} */ companion) => live(companion, ["dates", "keys"], show, signal);
-    /** @type {Set<Companion>} */
-    const followed = new Set();
-    const followVaults = async () => {
-        for (const { companion } of await main.vaults.list()) {
-            if (followed.has(companion) || signal.aborted) continue;
-            followed.add(companion);
-            follow(companion);
-        }
-        await show();
-    };
-    main.vaults.addEventListener("changed", () => void followVaults().catch(() => {}), { signal });
+    const update = redrawing(show, signal);
+    main.vaults.addEventListener("changed", update, { signal });
     // Opened again on another day.
-    document.addEventListener("visibilitychange", () => !document.hidden && void show().catch(() => {}), { signal });
-    await follow(main);
-    followVaults().catch(() => {});
+    document.addEventListener("visibilitychange", () => !document.hidden && update(), { signal });
+    await update();
 }
 
 /** @param {import("../../formats/special-date.js").Occasion & { vault: string }} occasion */

@@ -1,6 +1,7 @@
 // The version of the app, and a pending update.
 import { appVersion, applyUpdate, checkForUpdate, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
+import { redrawing } from "../../ui/live.js";
 import { advanced, banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
@@ -59,7 +60,8 @@ export async function about({ signal }) {
             if (!signal.aborted) status.textContent = sentenceOf(error);
         }
     };
-    for (const kind of ["state", "ready"]) updates.addEventListener(kind, () => draw().catch(() => {}), { signal });
+    const again = redrawing(draw, signal);
+    for (const kind of ["state", "ready"]) updates.addEventListener(kind, again, { signal });
     updates.addEventListener("failed", (event) => {
         status.textContent = /** @type {CustomEvent<string>} */ (event).detail;
     }, { signal });

@@ -1,5 +1,6 @@
 // Pending changes, problems with the hub, and storage.
 import { element } from "../../ui/element.js";
+import { redrawing } from "../../ui/live.js";
 import { advanced, badge, banner, button, points, row, rows, section, tile } from "../../ui/parts.js";
 import { storageShare } from "../../ui/storage-share.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -82,7 +83,7 @@ export async function syncPage({ companion, signal, toast }) {
             : "The browser refused. Put AppLocker on the Home Screen, then try again.");
         await draw();
     };
-    const again = () => draw().catch(() => {});
+    const again = redrawing(draw, signal);
     for (const kind of ["connection", "outbox", "state", "changed"]) {
         companion.addEventListener(kind, again, { signal });
     }
