@@ -269,17 +269,20 @@ def test_a_tap_hides_what_is_over_a_photo_and_a_swipe_down_closes_it(phone):
     page.locator(".moment-view").wait_for(state="detached")
 
 
+SHARES_FILES = """() => {
+    const media = matchMedia;
+    window.matchMedia = (query) => (query === "(pointer: coarse)" ? { matches: true } : media(query));
+    navigator.canShare = () => true;
+    navigator.share = async ({ files, text }) => {
+        window.shared = [files.map(({ name, type, size }) => [name, type, size > 0]), text];
+    };
+}"""
+
+
 def test_a_moment_is_shared_once_the_person_agreed_that_it_leaves(phone):
     [moment] = kept(phone, [birthday([300, 400], [400, 300])])
     page = opened(phone, f"moments/{moment}")
-    page.evaluate("""() => {
-        const media = matchMedia;
-        window.matchMedia = (query) => (query === "(pointer: coarse)" ? { matches: true } : media(query));
-        navigator.canShare = () => true;
-        navigator.share = async ({ files, text }) => {
-            window.shared = [files.map(({ name, type, size }) => [name, type, size > 0]), text];
-        };
-    }""")
+    page.evaluate(SHARES_FILES)
     page.get_by_role("button", name="Share this moment").click()
     page.get_by_text("It leaves AppLocker: the copy is not sealed.").wait_for()
     phone.picture("moment-share")
@@ -295,3 +298,25 @@ def test_a_moment_is_shared_once_the_person_agreed_that_it_leaves(phone):
     with page.expect_download() as download:
         page.get_by_role("button", name="Save a copy").click()
     assert download.value.suggested_filename.endswith(".jpg")
+
+
+def test_a_moment_is_shared_without_a_photo_that_the_hub_has_lost(phone):
+    [moment] = kept(phone, [birthday([300, 400], [400, 300])])
+    page = opened(phone, f"moments/{moment}")
+    page.evaluate(SHARES_FILES)
+    lost = []
+
+    def lose_first(route):
+        blob = route.request.url.rsplit("/", 1)[1]
+        lost[:] = lost or [blob]
+        # The hub has no blob of this name.
+        route.continue_(**({"url": route.request.url.replace(blob, "0" * len(blob))} if blob in lost else {}))
+
+    page.route("**/v1/blobs/*", lose_first)
+    page.get_by_role("button", name="Share this moment").click()
+    page.get_by_text("1 of 2 photos can’t be opened and will be left out. The hub does not have").wait_for()
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.get_by_role("heading", name="Share this moment?").wait_for(state="detached")
+    files, text = page.evaluate("() => window.shared")
+    assert [one[1:] for one in files] == [["image/jpeg", True]] and files[0][0].endswith("-2.jpg"), files
+    assert text.startswith("Anna’s birthday")

@@ -36,9 +36,14 @@ export async function shareMoment(context, moment, photos = moment.photos) {
             end(true);
         }, { wide: true, disabled: true });
         const open = async () => {
-            for (const [index, { id }] of photos.entries()) files.push(await fileOf(index, id));
+            /** @type {unknown[]} */
+            const problems = [];
+            for (const [index, { id }] of photos.entries()) {
+                await fileOf(index, id).then((file) => files.push(file), (error) => problems.push(error));
+            }
             if (closed.aborted) return;
-            status.textContent = "";
+            status.textContent = problems.length === 0 ? "" : leftOut(problems, photos.length);
+            if (files.length === 0 && !text) return;
             sharing.hidden = !isShareable(data());
             sharing.disabled = saving.disabled = false;
         };
@@ -51,7 +56,7 @@ export async function shareMoment(context, moment, photos = moment.photos) {
             bytes.fill(0);
             return file;
         };
-        open().catch((error) => (status.textContent = closed.aborted ? "" : sentenceOf(error)));
+        void open();
         closed.addEventListener("abort", () => (files = []), { once: true });
         return [
             element("p", { class: "soft" }, "It leaves AppLocker: the copy is not sealed. The app that you choose, and "
@@ -61,3 +66,11 @@ export async function shareMoment(context, moment, photos = moment.photos) {
         ];
     });
 }
+
+/**
+ * @param {unknown[]} problems why photos can't be opened; at least one
+ * @param {number} all how many photos there are
+ */
+const leftOut = ([first, ...others], all) => all === 1
+    ? sentenceOf(first)
+    : `${others.length + 1} of ${counted(all, "photo")} can’t be opened and will be left out. ${sentenceOf(first)}`;
