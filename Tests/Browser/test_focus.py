@@ -162,6 +162,10 @@ def test_commands_say_that_the_hub_is_unreachable_before_they_ask(phone, compute
     page.locator(".home-computer .badge", has_text="Online").wait_for()
     computer.stop_hub()
     page.locator(".connection", has_text="Offline").wait_for()
+    # Also while the next attempt to connect is running.
+    page.route("**/v1/roster*", lambda _: None)
+    with page.expect_request("**/v1/roster*"):
+        phone.online_again()
     failed = page.locator(".command-progress[data-state=failed]", has_text="You’re offline")
     for name in ("Lock all", "Unlock all"):
         page.get_by_role("button", name=name, exact=True).click()

@@ -53,6 +53,18 @@ export const tests = {
         equal(device.pauses, [true, false, false], "whether each pause ended immediately");
     },
 
+    async aFailureIsShownDuringTheNextAttempts() {
+        /** @type {SyncLoop} */
+        let loop;
+        /** @type {string[]} */
+        const shown = [];
+        const device = failingDevice(() => void shown.push(loop.connection), (pause) => pause === 3 && loop.stop());
+        loop = new SyncLoop(device);
+        loop.start();
+        await settled();
+        equal(shown, ["connecting", "waiting", "waiting"], "the connection during each attempt");
+    },
+
     async aRetryDuringAFailingSendIsNotLost() {
         /** @type {SyncLoop} */
         let loop;

@@ -8,9 +8,9 @@ import { openStored } from "../household/keys.js";
 import { BlobUploader } from "./blob-uploader.js";
 
 /**
- * `live`: all of the hub's records are here, and new ones are shown at once. `waiting`: an attempt failed, and the next
- * one follows after a pause. `other`: another tab follows the hub. `removed`: the hub refuses this device without a
- * proof of its revocation.
+ * `live`: all of the hub's records are here, and new ones are shown at once. `connecting`: the first attempt. `waiting`:
+ * an attempt failed; the next one follows after a pause, or is running. `other`: another tab follows the hub. `removed`:
+ * the hub refuses this device without a proof of its revocation.
  * @typedef {"off" | "connecting" | "live" | "waiting" | "other" | "removed"} Connection
  */
 
@@ -82,8 +82,9 @@ export class SyncLoop {
         while (!signal.aborted) {
             this.#retrySignal = this.#retry.signal;
             try {
-                // A refusal is shown until there is a connection.
-                if (this.connection !== "removed") this.#become("connecting");
+                // A failure or a refusal is shown until there is a connection: otherwise the screens would change with
+                // each attempt, and ask for a PIN for commands that can't be sent.
+                if (this.connection !== "removed" && this.connection !== "waiting") this.#become("connecting");
                 await this.#once(signal);
                 if (signal.aborted) return;
                 this.#become("waiting", "The hub closed the connection.");
