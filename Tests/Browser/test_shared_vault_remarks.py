@@ -190,6 +190,8 @@ def test_names_of_authors_are_what_their_devices_report(anna, ben, cleo):
         "all.every(({ name }) => !name.startsWith('Ben')))",
         "Ben's other name arrives",
     )
+    # The comment is a record of its own, after the names.
+    eventually_equals(lambda: len(cleo.do(SHOWN)[0]), 2, "comments")
     authors = [one.split(": ")[0] for one in cleo.do(SHOWN)[0]]
     assert len(set(authors)) == 2 and "Mallory" not in authors, authors
 
