@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from disguise_steps import disguised, harmless, lock, open_with
-from editor_steps import picture, sealed
+from editor_steps import drafted, picture, sealed
 from moment_steps import KEPT_ON_THE_DEVICE
 from waiting import eventually, eventually_equals
 
@@ -128,10 +128,7 @@ def test_a_draft_that_was_there_stays(phone):
     phone.confirm("Open your moments")
     page.get_by_label("Title").fill("Begun before")
     page.get_by_label("Words").fill("First")
-    eventually(
-        lambda: phone.inside("return await companion.privateStorage.get('momentDrafts');") is not None,
-        "the draft is stored",
-    )
+    drafted(phone, "Begun before", "First")
     page = post(phone, title="Another title", text="Second")
     opened(phone)
     page.get_by_role("button", name="Add", exact=True).click()
