@@ -71,6 +71,8 @@ def test_an_own_vault_has_comments_as_notes_to_oneself(phone):
     page.get_by_role("button", name="Discard").wait_for()
     page.get_by_role("button", name="Cancel").click()
     assert page.get_by_label("Your comment", exact=True).input_value() == "half a sentence"
+    # Arrow keys are a dialog's until the frame after its end.
+    page.locator("dialog").wait_for(state="detached")
     remarks.get_by_role("button", name="Love").focus()
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Discard").wait_for()
