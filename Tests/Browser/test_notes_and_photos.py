@@ -87,6 +87,40 @@ def test_a_deleted_note_is_restored(phone, computer):
     eventually(lambda: computer.note("Groceries"))
 
 
+@pytest.mark.computer_is_off
+def test_a_note_that_is_saved_while_the_list_opens_is_shown_as_it_is_now(phone):
+    save_notes(phone, Safe="12-34-56")
+    page = opened(phone)
+    page.get_by_role("link", name="Safe").click()
+    text = page.get_by_label("Text", exact=True)
+    text.wait_for()
+    identifier = page.evaluate("() => location.hash.slice(8)")
+    # The list is read before the note is saved, and drawn afterwards.
+    page.evaluate("""async () => {
+        const { Notes } = await import("/features/notes/notes.js");
+        const { list, save } = Notes.prototype;
+        const isSaved = new Promise((resume) => { window.resume = resume; });
+        let isRead;
+        const read = new Promise((resume) => { isRead = resume; });
+        Notes.prototype.list = async function (...words) {
+            const found = await list.apply(this, words);
+            isRead();
+            await isSaved;
+            return found;
+        };
+        Notes.prototype.save = async function (...version) {
+            await read;
+            return save.apply(this, version);
+        };
+    }""")
+    text.fill("78-90")
+    page.get_by_role("button", name="Back", exact=True).click()
+    body = "return (await companion.notes.read(arg)).body;"
+    eventually_equals(lambda: phone.inside(body, identifier), "78-90", "the note is saved")
+    page.evaluate("() => resume()")
+    page.get_by_role("link", name="Safe").get_by_text("78-90").wait_for()
+
+
 def photos(phone, count):
     """Opens the intruder photos and waits for so many of them."""
     page = phone.page

@@ -2,6 +2,7 @@
 import { searchText } from "./notes.js";
 import { textMatcher } from "../../household/text-search.js";
 import { element, keyed } from "../../ui/element.js";
+import { redrawing } from "../../ui/live.js";
 import { badge, banner, button, empty, searchField } from "../../ui/parts.js";
 import { ago, counted, dayAndTime, isVisible } from "../../ui/words.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
@@ -30,6 +31,9 @@ function firstLine(body) {
 export class NotesList {
     /** @type {Map<string, Entry>} */
     #entries = new Map();
+    /** @type {Set<string>} ids of notes that changed and are read again */
+    #stale = new Set();
+    #loading = Promise.resolve();
     /** @type {Note[]} */
     #found = [];
     #words = "";
@@ -57,26 +61,35 @@ export class NotesList {
         this.search = searchField("Search notes", (words) => this.#search(words));
         this.element = element("div", { class: "notes-column" }, this.search, this.#warning, this.#list, this.#empty,
             this.#end, this.#status);
+        const update = redrawing(() => this.#update(), signal);
         companion.addEventListener("changed", (event) => {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("notes/"));
-            if (keys.length > 0) this.#update(keys.map((key) => key.slice(6)));
+            for (const key of keys) this.#stale.add(key.slice(6));
+            if (keys.length > 0) update();
         }, { signal });
         // A change that the hub refuses has no new record.
-        companion.addEventListener("outbox", () => this.#update([...this.#entries.values()]
-            .filter(({ note }) => note.isWaiting).map(({ note }) => note.id)), { signal });
+        companion.addEventListener("outbox", () => {
+            for (const { note } of this.#entries.values()) if (note.isWaiting) this.#stale.add(note.id);
+            if (this.#stale.size > 0) update();
+        }, { signal });
         const more = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.#more(),
             /** @type {IntersectionObserverInit} */ ({ rootMargin: "1200px", scrollMargin: "1200px" }));
         more.observe(this.#end);
         signal.addEventListener("abort", () => {
             more.disconnect();
             this.#entries.clear();
+            this.#stale.clear();
             this.#conflicts.clear();
             this.#found = [];
         }, { once: true });
     }
 
     /** Throws CompanionError `locked`. */
-    async load() {
+    load() {
+        return (this.#loading = this.#load());
+    }
+
+    async #load() {
         const { notes, unreadable } = await this.#context.companion.notes.list();
         if (this.#context.signal.aborted) return;
         this.#entries = new Map(notes.map((note) => [note.id, entryOf(note)]));
@@ -84,10 +97,12 @@ export class NotesList {
         this.#find();
     }
 
-    /** @param {string[]} ids */
-    async #update(ids) {
+    async #update() {
         const { companion, signal } = this.#context;
-        if (ids.length === 0) return;
+        // A list that is being read may be from before a change.
+        await this.#loading.catch(() => {});
+        const ids = [...this.#stale];
+        this.#stale.clear();
         if (ids.length > few) return this.load().catch(() => {});
         for (const id of ids) {
             const note = await companion.notes.read(id).catch(() => null);
