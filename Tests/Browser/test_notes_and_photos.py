@@ -88,6 +88,21 @@ def test_a_deleted_note_is_restored(phone, computer):
 
 
 @pytest.mark.computer_is_off
+def test_a_press_on_see_both_is_not_lost_when_another_note_arrives(phone):
+    phone.inside("""
+        for (const title of ["Packing list", "Packing list (conflict, Desk)"]) {
+            await companion.notes.save(null, { title, body: title, created: 1_700_000_000 });
+        }""")
+    page = opened(phone)
+    page.get_by_role("link", name="Packing list").first.click()
+    page.get_by_role("button", name="See both").hover()
+    page.mouse.down()
+    save_notes(phone, Other="milk")
+    page.mouse.up()
+    page.get_by_role("region", name="The earlier version").wait_for()
+
+
+@pytest.mark.computer_is_off
 def test_a_note_that_is_saved_while_the_list_opens_is_shown_as_it_is_now(phone):
     save_notes(phone, Safe="12-34-56")
     page = opened(phone)

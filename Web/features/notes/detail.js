@@ -1,6 +1,6 @@
 // The editor of a note, or its two versions, beside the list or over it.
 import { controllerWithin } from "../../ui/abort.js";
-import { element } from "../../ui/element.js";
+import { drawn, element } from "../../ui/element.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 import { comparison } from "./compare.js";
@@ -41,6 +41,7 @@ class Detail {
     #versions = [];
     #conflict = element("div", {});
     #isComparing = false;
+    #newestLook = 0;
 
     /** @param {Context} context @param {Place} place @param {Note | null} note */
     constructor(context, place, note) {
@@ -81,16 +82,19 @@ class Detail {
         const { companion } = this.#context;
         const id = this.editor?.note?.id;
         if (!id) return;
+        const look = (this.#newestLook += 1);
         const { notes } = await companion.notes.list("(conflict,").catch(() => ({ notes: [] }));
-        if (this.#place.signal.aborted || this.editor?.note?.id !== id) return;
+        if (this.#place.signal.aborted || this.editor?.note?.id !== id || look !== this.#newestLook) return;
         const { note } = this.editor;
         const original = notes.length === 0 || copyOf(note) === null ? note : null;
         // Reads the whole list only if there are copies.
         const all = notes.length === 0 ? [] : original ? [original, ...notes]
             : (await companion.notes.list().catch(() => ({ notes: [] }))).notes;
-        if (this.#place.signal.aborted) return;
+        // A later look was drawn already.
+        if (this.#place.signal.aborted || look !== this.#newestLook) return;
         this.#versions = conflictsOf(all).get(id) ?? [];
-        this.#conflict.replaceChildren(this.#versions.length === 0 ? "" : banner("warning", "warning",
+        // One that is there stays: a press on a button that is replaced before the release does nothing.
+        drawn(this.#conflict, this.#versions.length > 0, () => banner("warning", "warning",
             element("p", {}, "Two devices changed this note at the same time. Both versions are kept."),
             element("div", { class: "buttons" }, button("See both", () => this.#compareKept()))));
     }
