@@ -205,6 +205,17 @@ def test_a_deleted_moment_is_restored_by_undo_or_from_the_trash(phone):
     assert named(page, "I never told").count() == 0
 
 
+def test_a_press_on_restore_is_not_lost_when_another_moment_arrives(phone):
+    [moment] = kept(phone, [LETTER])
+    phone.inside("await companion.moments.remove(await companion.moments.read(arg));", moment)
+    page = opened(phone, f"moments/{moment}")
+    page.get_by_role("button", name="Restore").hover()
+    page.mouse.down()
+    kept(phone, [SNOW])
+    page.mouse.up()
+    page.get_by_role("button", name="Delete this moment").wait_for()
+
+
 def test_a_missing_moment_is_reported(phone):
     page = opened(phone, "moments/00000000000000000000000000000000")
     page.get_by_text("This moment can’t be shown").wait_for()

@@ -1,7 +1,7 @@
 // One moment: photos, words, time and place.
 import { dayOf } from "../../formats/moment-format.js";
 import { controllerWithin } from "../../ui/abort.js";
-import { element } from "../../ui/element.js";
+import { element, keyed } from "../../ui/element.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 import { neighbours } from "./detail-neighbours.js";
@@ -129,7 +129,7 @@ class Detail {
         this.#photos.hidden = photos.length === 0;
         this.#drawText(this.#versions.length > 0 ? plainTitle(moment) : moment.title);
         this.#uploads.show(moment);
-        this.#notice.replaceChildren(...[this.#removedNotice(), this.#versionsNotice()].flatMap((node) => node ?? []));
+        this.#drawNotices();
     }
 
     /** @param {string} title */
@@ -144,14 +144,19 @@ class Detail {
             seen(moment.words) ? element("div", { class: "moment-body", dir: "auto" }, moment.words) : "");
     }
 
+    /** Those that are there stay: a press on a button that is replaced before the release does nothing. */
+    #drawNotices() {
+        const kinds = [this.#moment.removed !== undefined && "removed", this.#versions.length > 0 && "versions"];
+        keyed(this.#notice, kinds.flatMap((kind) => kind || []), (kind) => kind,
+            (kind) => (kind === "removed" ? this.#removedNotice() : this.#versionsNotice()));
+    }
+
     #removedNotice() {
-        if (this.#moment.removed === undefined) return null;
         return banner("trash", "warning", element("p", {}, "This moment is in the trash."),
             element("div", { class: "buttons" }, button("Restore", () => this.#restore())));
     }
 
     #versionsNotice() {
-        if (this.#versions.length === 0) return null;
         return banner("warning", "warning",
             element("p", {}, "Two devices changed this moment at the same time. Both versions are kept."),
             element("div", { class: "buttons" }, button("See both", () => this.#compare())));
