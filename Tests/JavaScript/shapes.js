@@ -18,8 +18,8 @@ const hub = ["BlobState", "HouseholdReport", "HubDevice", "HubDeviceList", "HubD
     "HubWriteAnswer", "HubWriteOutcome", "HubWriteRequest", "InvitationDetails", "InvitationDetailsRequest",
     "InvitationReport", "JoinReport", "JoinRequest", "NewBlobRequest", "NewHouseholdRequest", "NewInvitationRequest",
     "OwnDeviceReport", "PINAttemptRequest", "PINReplaceRequest", "PINShareAnswer", "PINShareRequest", "PINShareState",
-    "PushFallback", "PushMessageAnswer", "PushMessageRequest", "PushSubscriptionRequest", "RosterAppendRequest",
-    "RosterChange", "RosterPage",
+    "PushFallback", "PushMessageAnswer", "PushMessageRequest", "PushReminder", "PushRemindersRequest",
+    "PushSubscriptionRequest", "ReminderMessage", "RosterAppendRequest", "RosterChange", "RosterPage",
     "VaultInvitationProof"];
 
 /** @type {Record<string, string>} */

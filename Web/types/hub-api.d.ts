@@ -219,4 +219,18 @@ declare namespace HubAPI {
     interface PushMessageAnswer {
         subscriptions: number;
     }
+
+    interface PushRemindersRequest {
+        list: string;
+        reminders: PushReminder[];
+    }
+
+    interface PushReminder {
+        at: number;
+        content: string;
+    }
+
+    interface ReminderMessage {
+        reminder: string;
+    }
 }

@@ -61,15 +61,17 @@ public final class HubServer: Sendable {
             store: store, metrics: metrics, time: time, limits: configuration.limits, logger: logger)
         let pushes = PushSender(
             settings: configuration.push, key: key, store: store, time: time, metrics: metrics, logger: logger)
+        let reminders = ReminderSender(store: store, pushes: pushes, time: time, metrics: metrics, logger: logger)
         let service = HubService(
             configuration: configuration, store: store, blobs: blobs, time: time, metrics: metrics, streams: streams,
-            pushes: pushes, pushKey: key, logger: logger)
+            pushes: pushes, reminders: reminders, pushKey: key, logger: logger)
         let server = try server(service, whenRunning: whenRunning)
         // Services end in reverse order: first the streams, then the requests, then what they use.
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: StoreService(store: store)),
                 .init(service: PushService(pushes: pushes)),
+                .init(service: reminders),
                 .init(service: ChangeService(store: store, streams: streams, time: time, logger: logger)),
                 .init(service: Housekeeping(store: store, blobs: blobs, time: time, logger: logger)),
                 .init(service: CertificateWatch(certificates: certificates, time: time)),

@@ -16,6 +16,7 @@ final class HubService: Sendable {
     let metrics: HubMetrics
     let streams: StreamHub
     let pushes: PushSender
+    let reminders: ReminderSender
     let pushKey: ApplicationServerKey
     let limits: RequestLimits
     let budget: MemoryBudget
@@ -28,7 +29,8 @@ final class HubService: Sendable {
 
     init(
         configuration: HubConfiguration, store: any HubStore, blobs: any HubBlobStore, time: any HubTime,
-        metrics: HubMetrics, streams: StreamHub, pushes: PushSender, pushKey: ApplicationServerKey, logger: Logger
+        metrics: HubMetrics, streams: StreamHub, pushes: PushSender, reminders: ReminderSender,
+        pushKey: ApplicationServerKey, logger: Logger
     ) {
         self.configuration = configuration
         self.store = store
@@ -37,6 +39,7 @@ final class HubService: Sendable {
         self.metrics = metrics
         self.streams = streams
         self.pushes = pushes
+        self.reminders = reminders
         self.pushKey = pushKey
         self.logger = logger
         limits = RequestLimits(configuration.limits, time: time, metrics: metrics)
@@ -145,6 +148,7 @@ final class HubService: Sendable {
         case .setPush: try await setPush(request)
         case .removePush: try await removePush(request)
         case .push: try await push(request)
+        case .setReminders: try await setReminders(request)
         case .stream: throw HubError(.failed, "A stream is not a single response.")
         }
     }

@@ -93,6 +93,9 @@ extension HubError {
         HubError(
             .badRequest, "The record's revision is too far above the one that it replaces; use the next one.")
     }
+    package static var noPushSubscription: HubError {
+        HubError(.conflict, "This device has no push subscription at the hub; turn notifications on first.")
+    }
     package static var noPINShare: HubError { HubError(.notFound, "This device has no PIN share at the hub.") }
     package static var badPINShare: HubError {
         HubError(

@@ -145,12 +145,21 @@ public protocol HubStore: Sendable {
 
     // MARK: Push
 
+    /// Nil removes it, and the device's reminders with it; another subscription keeps them.
     func setPushSubscription(
         _ subscription: PushSubscriptionRequest?, device: HubID, household: HubID
     ) async throws
     func pushSubscriptions(of household: HubID) async throws -> [StoredPushSubscription]
-    /// Removes the subscription only if it still has this endpoint.
+    /// Removes the subscription, and the device's reminders, only if it still has this endpoint.
     func removePushSubscription(endpoint: String, device: HubID, household: HubID) async throws
+    /// Replaces the device's list of this id; beyond `maximumLists`, the one that was set first.
+    /// - Throws: `conflict` without a push subscription.
+    func setReminders(
+        _ request: PushRemindersRequest, device: HubID, household: HubID, at time: Int64) async throws
+    /// The time of the earliest reminder of all devices; nil if there is none.
+    func nextReminder() async throws -> Int64?
+    /// Removes and returns the reminders of this time and before, the earliest first.
+    func takeReminders(dueAt time: Int64, limit: Int) async throws -> [DueReminder]
 
     // MARK: The hub itself
 

@@ -62,12 +62,17 @@ extension PostgresHubStore {
     ) async throws {
         try await pool.transaction { connection in
             try Self.lockDevice(device, of: household, connection)
-            try connection.query("DELETE FROM push WHERE device = $1", [.id(device)])
-            guard let subscription else { return }
+            guard let subscription else {
+                try connection.query("DELETE FROM push WHERE device = $1", [.id(device)])
+                return
+            }
+            // The row stays: its reminders belong to it.
             try connection.query(
                 """
                 INSERT INTO push (device, endpoint, p256dh, auth, title, body, navigate)
-                VALUES ($1, $2, $3, $4, $5, $6, $7)
+                VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (device) DO UPDATE SET
+                    endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth,
+                    title = excluded.title, body = excluded.body, navigate = excluded.navigate
                 """,
                 [
                     .id(device), .text(subscription.endpoint), .text(subscription.keys.p256dh),
@@ -84,14 +89,17 @@ extension PostgresHubStore {
                 SELECT push.device, endpoint, p256dh, auth, title, body, navigate FROM push JOIN device ON device.id = push.device
                 JOIN household ON household.number = device.household WHERE household.id = $1 ORDER BY push.device
                 """, [.id(household)]
-            ).map { row in
-                StoredPushSubscription(
-                    device: try row.id(0),
-                    subscription: PushSubscriptionRequest(
-                        endpoint: row.text(1) ?? "",
-                        keys: .init(p256dh: row.text(2) ?? "", auth: row.text(3) ?? ""), fallback: Self.fallback(row)))
-            }
+            ).map(Self.subscription)
         }
+    }
+
+    /// - Parameter row: begins with device, endpoint, p256dh, auth, title, body, navigate.
+    static func subscription(_ row: PostgresRow) throws -> StoredPushSubscription {
+        StoredPushSubscription(
+            device: try row.id(0),
+            subscription: PushSubscriptionRequest(
+                endpoint: row.text(1) ?? "", keys: .init(p256dh: row.text(2) ?? "", auth: row.text(3) ?? ""),
+                fallback: fallback(row)))
     }
 
     private static func fallback(_ row: PostgresRow) -> PushFallback? {

@@ -9,7 +9,7 @@ enum PostgresMigrations {
         "ALTER TABLE invitation ADD COLUMN details bytea",
         "ALTER TABLE push ADD COLUMN title text, ADD COLUMN body text, ADD COLUMN navigate text",
         blobSizes, invitationExpiry,
-        recordTimes,
+        recordTimes, reminders,
     ]
     /// The key of the advisory lock; any number that no other program uses.
     private static let lock: Int64 = 0x6170_706c_6f63_6b72
@@ -53,6 +53,19 @@ enum PostgresMigrations {
         DROP INDEX record_tombstone;
         UPDATE household SET bytes = bytes + 512 *
             (SELECT count(*) FROM record WHERE record.household = household.number);
+        """
+
+    /// `due`: when to push the content to the device. `set_at`: when its list was set.
+    private static let reminders = """
+        CREATE TABLE reminder (
+            device uuid NOT NULL REFERENCES push ON DELETE CASCADE,
+            list uuid NOT NULL,
+            due bigint NOT NULL,
+            set_at bigint NOT NULL,
+            content bytea NOT NULL,
+            PRIMARY KEY (device, list, due)
+        );
+        CREATE INDEX reminder_due ON reminder (due);
         """
 
     private static let recordTimes = """

@@ -26,8 +26,22 @@ extension SQLiteHubStore {
         migrator.registerMigration("10: households that are being removed") {
             try $0.execute(sql: removedHouseholds)
         }
+        migrator.registerMigration("11: reminders") { try $0.execute(sql: reminders) }
         return migrator
     }
+
+    /// `due`: when to push the content to the device. `set_at`: when its list was set.
+    private static let reminders = """
+        CREATE TABLE reminder (
+            device BLOB NOT NULL REFERENCES push ON DELETE CASCADE,
+            list BLOB NOT NULL,
+            due INTEGER NOT NULL,
+            set_at INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            PRIMARY KEY (device, list, due)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX reminder_due ON reminder (due);
+        """
 
     /// `removed`: the id that it had. What it stored is still being erased.
     private static let removedHouseholds = """

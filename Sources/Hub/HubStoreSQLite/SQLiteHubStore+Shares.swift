@@ -87,17 +87,21 @@ extension SQLiteHubStore {
     ) async throws {
         try await write { database, effects in
             try Self.requireDevice(device, of: household, in: database)
-            try database.execute(sql: "DELETE FROM push WHERE device = ?", arguments: [device])
             if let subscription {
+                // The row stays: its reminders belong to it.
                 try database.execute(
                     sql: """
                         INSERT INTO push (device, endpoint, p256dh, auth, title, body, navigate)
-                        VALUES (?, ?, ?, ?, ?, ?, ?)
+                        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device) DO UPDATE SET
+                            endpoint = excluded.endpoint, p256dh = excluded.p256dh, auth = excluded.auth,
+                            title = excluded.title, body = excluded.body, navigate = excluded.navigate
                         """,
                     arguments: [
                         device, subscription.endpoint, subscription.keys.p256dh, subscription.keys.auth,
                         subscription.fallback?.title, subscription.fallback?.body, subscription.fallback?.navigate,
                     ])
+            } else {
+                try database.execute(sql: "DELETE FROM push WHERE device = ?", arguments: [device])
             }
             effects.devicesChanged = true
         }
@@ -111,14 +115,17 @@ extension SQLiteHubStore {
                     SELECT push.* FROM push JOIN device ON device.id = push.device
                     JOIN household ON household.number = device.household WHERE household.id = ? ORDER BY push.device
                     """, arguments: [household]
-            ).map { row in
-                StoredPushSubscription(
-                    device: row["device"],
-                    subscription: PushSubscriptionRequest(
-                        endpoint: row["endpoint"], keys: .init(p256dh: row["p256dh"], auth: row["auth"]),
-                        fallback: Self.fallback(row)))
-            }
+            ).map(Self.subscription)
         }
+    }
+
+    /// - Parameter row: with the columns of `push`.
+    static func subscription(_ row: Row) -> StoredPushSubscription {
+        StoredPushSubscription(
+            device: row["device"],
+            subscription: PushSubscriptionRequest(
+                endpoint: row["endpoint"], keys: .init(p256dh: row["p256dh"], auth: row["auth"]),
+                fallback: fallback(row)))
     }
 
     private static func fallback(_ row: Row) -> PushFallback? {

@@ -40,6 +40,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
     case setPush = "PUT /v1/push"
     case removePush = "DELETE /v1/push"
     case push = "POST /v1/push/messages"
+    case setReminders = "PUT /v1/push/reminders"
 
     /// Who may ask.
     public enum Access: Sendable {
@@ -63,7 +64,7 @@ public enum HubRoute: String, CaseIterable, Sendable {
             .administrator
         case .leave, .setPINShare, .pinShare, .attemptPIN, .replacePIN: .companion
         case .household, .devices, .roster, .records, .record, .writeRecord, .writeRecords, .stream, .beginBlob,
-            .writeBlob, .blobState, .readBlob, .setPush, .removePush, .push:
+            .writeBlob, .blobState, .readBlob, .setPush, .removePush, .push, .setReminders:
             .device
         }
     }

@@ -42,6 +42,8 @@ import Testing
         "PushFallback": PushFallback.self, "PushMessageAnswer": PushMessageAnswer.self,
         "PushMessageRequest": PushMessageRequest.self,
         "PushMessageRequest.Urgency": PushMessageRequest.Urgency.self,
+        "PushReminder": PushReminder.self, "PushRemindersRequest": PushRemindersRequest.self,
+        "ReminderMessage": ReminderMessage.self,
         "PushSubscriptionRequest": PushSubscriptionRequest.self, "RemoteAction": RemoteAction.self,
         "RemoteApp": RemoteApp.self, "RemoteCategory": RemoteCategory.self, "RemoteCommand": RemoteCommand.self,
         "RosterAppendRequest": RosterAppendRequest.self, "RosterChange": HubAPI.RosterChange.self,

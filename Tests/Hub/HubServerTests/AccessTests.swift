@@ -82,6 +82,7 @@ struct AccessTests {
             try body(PINReplaceRequest(changeSecret: .random(32), verifier: .random(32), share: .random(32)))
         case .setPush: try body(TestPush.subscription(endpoint: "https://push.example.com/1"))
         case .push: try body(PushMessageRequest(payload: Data([1]), urgency: .normal, ttl: 1))
+        case .setReminders: try body(PushRemindersRequest(list: .random(), reminders: []))
         }
         return target
     }

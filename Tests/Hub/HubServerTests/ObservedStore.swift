@@ -151,6 +151,15 @@ final class ObservedStore: HubStore {
     func removePushSubscription(endpoint: String, device: HubID, household: HubID) async throws {
         try await base.removePushSubscription(endpoint: endpoint, device: device, household: household)
     }
+    func setReminders(
+        _ request: PushRemindersRequest, device: HubID, household: HubID, at time: Int64
+    ) async throws {
+        try await base.setReminders(request, device: device, household: household, at: time)
+    }
+    func nextReminder() async throws -> Int64? { try await base.nextReminder() }
+    func takeReminders(dueAt time: Int64, limit: Int) async throws -> [DueReminder] {
+        try await base.takeReminders(dueAt: time, limit: limit)
+    }
     func setting(_ name: String, orStore value: Data) async throws -> Data {
         try await base.setting(name, orStore: value)
     }

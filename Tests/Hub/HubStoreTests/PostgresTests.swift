@@ -93,7 +93,7 @@ import Testing
             for _ in 0..<5 { group.addTask { try await open(database) } }
             return try await group.reduce(into: [PostgresHubStore]()) { $0.append($1) }
         }
-        #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "9\n")
+        #expect(try await server.psql(database, "SELECT version FROM hub_version").output == "10\n")
         for store in stores { try await store.close() }
         // Tables of a later version are refused with a reason and not changed.
         try await server.psql(database, "UPDATE hub_version SET version = 99")
@@ -114,7 +114,7 @@ import Testing
             ALTER TABLE blob DROP COLUMN begun_by;
             CREATE INDEX record_tombstone ON record (household, written) WHERE sealed IS NULL;
             UPDATE household SET bytes = 100 + 5;
-            DROP TABLE used_start;
+            DROP TABLE used_start, reminder;
             ALTER TABLE invitation DROP COLUMN has_founded;
             ALTER TABLE household DROP COLUMN is_main;
             ALTER TABLE invitation DROP COLUMN details;
