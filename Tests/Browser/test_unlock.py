@@ -2,6 +2,7 @@
 
 import pytest
 
+import clock
 from phone import DESKTOP, PIN, Phone
 
 pytestmark = pytest.mark.computer_is_off
@@ -72,6 +73,23 @@ def test_without_a_link_the_page_explains_how_to_get_one(new_context, site):
     new.page.get_by_label("Or paste the link here").fill("https://example.org/")
     new.page.get_by_role("button", name="Continue").click()
     new.page.get_by_text("This is not a pairing link").wait_for()
+    new.quiet()
+
+
+def test_a_press_on_the_first_page_is_not_lost_when_the_hub_answers(new_context, site):
+    new = Phone(new_context, site, has_clock=True)
+    page, held = new.page, []
+    page.route("**/v1/hub", lambda route: route.fallback() if held else held.append(route))
+    with page.expect_request("**/v1/hub"):
+        page.goto(new.address)
+    page.get_by_role("button", name="Start Everline").hover()
+    # Without the time after which the page no longer waits for the release.
+    with clock.paused(page):
+        page.mouse.down()
+        with page.expect_response("**/v1/hub"):
+            held[0].fulfill(json={"name": "hub", "version": "1", "time": 1, "registration": "invitation"})
+        page.mouse.up()
+    page.get_by_role("heading", name="Start Everline").wait_for()
     new.quiet()
 
 

@@ -1,6 +1,7 @@
 // The ways to begin: a household of this phone, a partner's shared vault, a computer, or a recovery sheet.
 import { element } from "../../ui/element.js";
 import { entryPage, replacePage } from "../../ui/entry-page.js";
+import { redrawing } from "../../ui/live.js";
 import { button, row, rows, tile } from "../../ui/parts.js";
 import { registration } from "./registration.js";
 
@@ -47,6 +48,6 @@ export function waysPage(companion, signal) {
         "Moments, notes and photos, sealed on your own devices. The hub that carries them can open none.", ways,
         button("Type a code", typeCode, { kind: "plain", wide: true }),
         button("Use a recovery sheet", recovery, { kind: "plain", wide: true }));
-    registration().then((admits) => admits && !signal.aborted && ways.replaceChildren(draw(admits)));
+    registration().then((admits) => admits && redrawing(async () => ways.replaceChildren(draw(admits)), signal)());
     return page;
 }
