@@ -181,6 +181,8 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
         "vault": True,
         "moment": True,
         "remark": True,
+        "date": True,
+        "memory": True,
     }
     for _ in range(3):
         shown = phone.push(phone.event("blocked", appName="Secret"), "AppLocker is up to date")
@@ -378,6 +380,21 @@ def test_quiet_hours_are_set_on_their_page(phone):
         lambda: phone.run("() => notifications.quietHours(companion)"),
         {"isOn": True, "from": "21:30", "to": "06:15", "launch": True, "photographed": False},
         "the quiet hours",
+    )
+    # The second change is made before the first one is stored.
+    page.evaluate("""() => {
+        for (const [label, value] of [["From", "22:45"], ["To", "07:15"]]) {
+            const field = [...document.querySelectorAll("label")].find((one) => one.innerText === label).control;
+            field.value = value;
+            field.dispatchEvent(new Event("change"));
+        }
+    }""")
+    eventually_equals(
+        lambda: phone.run(
+            "async () => { const { from, to } = await notifications.quietHours(companion); return [from, to]; }"
+        ),
+        ["22:45", "07:15"],
+        "the hours of both changes",
     )
     phone.run("() => document.body.replaceChildren()")
 

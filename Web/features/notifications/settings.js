@@ -46,15 +46,15 @@ export async function notifications({ companion, signal, toast }) {
     let waiting = 0;
     let changes = Promise.resolve();
     /** @param {() => Promise<unknown>} change */
-    const changed = (change) => {
+    const inTurn = (change) => (changes = changes.then(change).then(() => {}, (error) => {
+        if (!signal.aborted) toast(sentenceOf(error));
+    }));
+    /** @param {() => Promise<unknown>} change */
+    const changed = async (change) => {
         waiting += 1;
-        changes = changes.then(change).catch((error) => {
-            if (!signal.aborted) toast(sentenceOf(error));
-        }).then(() => {
-            waiting -= 1;
-            if (waiting === 0) update();
-        });
-        return changes;
+        await inTurn(change);
+        waiting -= 1;
+        if (waiting === 0) update();
     };
     const result = element("p", { class: "section-foot", role: "status" });
     const last = element("p", { class: "section-foot" });
@@ -93,7 +93,7 @@ export async function notifications({ companion, signal, toast }) {
             type: "time", required: true, value: hours[name], onchange: (/** @type {Event} */ event) => {
                 const { value } = /** @type {HTMLInputElement} */ (event.target);
                 // Not drawn again: the person may be typing.
-                if (value) setQuietHours(companion, { [name]: value }).catch((error) => toast(sentenceOf(error)));
+                if (value) inTurn(() => setQuietHours(companion, { [name]: value }));
             },
         });
         /** @param {"launch" | "photographed"} name @param {string} title */
