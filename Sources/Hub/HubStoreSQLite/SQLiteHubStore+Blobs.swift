@@ -71,45 +71,4 @@ extension SQLiteHubStore {
                 arguments: [Int64(to), isComplete, time, number, id])
         }
     }
-
-    public func collectGarbage(at time: Int64) async throws -> [StoredBlobID] {
-        try await eraseRemovedHouseholds()
-        return try await write { database, _ in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT blob.household, household.id AS household_id, blob.id, blob.size FROM blob
-                    JOIN household ON household.number = blob.household AND household.removed IS NULL
-                    WHERE (NOT was_named AND begun_by NOT IN (SELECT id FROM device)
-                            OR idle_since < ? AND (NOT was_named OR idle_since < ? - event_days * 86400))
-                        AND NOT EXISTS (SELECT 1 FROM record_blob
-                            WHERE record_blob.household = blob.household AND record_blob.blob = blob.id)
-                    """, arguments: [time - 86_400, time])
-            for row in rows {
-                let (number, household, id): (Int64, HubID, HubID) = (row["household"], row["household_id"], row["id"])
-                let size: Int64 = row["size"]
-                try database.execute(
-                    sql: "DELETE FROM blob WHERE household = ? AND id = ?", arguments: [number, id])
-                try database.execute(
-                    sql: "UPDATE household SET bytes = bytes - ? WHERE number = ?",
-                    arguments: [BlobUsage.bytes(size: size), number])
-                try database.execute(
-                    sql: "INSERT OR IGNORE INTO garbage (household, blob) VALUES (?, ?)", arguments: [household, id])
-            }
-            try database.execute(sql: "UPDATE garbage SET handed_out = 1")
-            return try Row.fetchAll(database, sql: "SELECT household, blob FROM garbage").map {
-                StoredBlobID(household: $0["household"], blob: $0["blob"])
-            }
-        }
-    }
-
-    public func forgetGarbage(_ blobs: [StoredBlobID]) async throws {
-        try await write { database, _ in
-            for blob in blobs {
-                try database.execute(
-                    sql: "DELETE FROM garbage WHERE household = ? AND blob = ? AND handed_out",
-                    arguments: [blob.household, blob.blob])
-            }
-        }
-    }
 }
