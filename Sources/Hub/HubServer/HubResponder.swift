@@ -61,14 +61,14 @@ struct HubResponder: HTTPResponder {
             device = try await service.admit(route, token: token, from: client)
         } catch let error as HubError where error.code == .unauthorized && route == .roster {
             guard let token, let household = try await service.household(ofRevoked: token) else { throw error }
-            let share = budget.share(of: household)
+            let share = budget.share(of: household, for: client)
             let read = HubRequest(
                 route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
                 parameters: [:], device: nil, body: Data(), share: share)
             guard let page = try await service.rosterOfRevoked(read, token: token, of: household) else { throw error }
             return try reply(page, share, context.channel)
         }
-        let share = budget.share(of: device?.household)
+        let share = budget.share(of: device?.household, for: client)
         let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)
         service.limits.count(bytes: body.count, of: device, from: client)
         let read = HubRequest(

@@ -27,7 +27,8 @@ extension HubService {
             ],
             body: .init { [self] writer in
                 defer { lease.end() }
-                let end = try await run(entry, after: after, token: token, channel: channel, writer: &writer)
+                let end = try await run(
+                    entry, after: after, token: token, client: request.client, channel: channel, writer: &writer)
                 recordLastSeen(device)
                 switch end {
                 case .revoked, .hubEnds: try await writer.finish(nil)
@@ -44,7 +45,7 @@ extension HubService {
     }
 
     private func run(
-        _ entry: StreamHub.Entry, after: UInt64, token: String, channel: any Channel,
+        _ entry: StreamHub.Entry, after: UInt64, token: String, client: Client, channel: any Channel,
         writer: inout any ResponseBodyWriter
     ) async throws -> StreamEnd {
         let (topic, loop, device) = (entry.topic, entry.loop, entry.device)
@@ -60,7 +61,8 @@ extension HubService {
         try await streams.settle(topic)
         var cursor = after
         while !topic.isEnded(device.id) {
-            cursor = try await replay(topic, device, after: cursor, channel: channel, writer: &writer)
+            cursor = try await replay(
+                topic, device, after: cursor, client: client, channel: channel, writer: &writer)
             // From here on the ring counts this stream as a member.
             isReplaying = false
             let joined = await withCheckedContinuation { (ended: CheckedContinuation<StreamEnd, Never>) in
@@ -82,12 +84,12 @@ extension HubService {
     /// One page at a time is in memory, and reserved until the client has received most of it.
     /// - Returns: the number up to which everything was sent.
     private func replay(
-        _ topic: StreamTopic, _ device: StoredDevice, after: UInt64, channel: any Channel,
+        _ topic: StreamTopic, _ device: StoredDevice, after: UInt64, client: Client, channel: any Channel,
         writer: inout any ResponseBodyWriter
     ) async throws -> UInt64 {
         var cursor = after
         while !topic.isEnded(device.id) {
-            let share = budget.share(of: topic.household)
+            let share = budget.share(of: topic.household, for: client)
             let bytes = try await store.recordBytes(
                 of: topic.household, after: cursor, limit: Self.replayRecords,
                 maximumBytes: Self.replayBytes)

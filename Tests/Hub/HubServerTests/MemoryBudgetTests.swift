@@ -1,14 +1,16 @@
 import Foundation
+import HTTPTypes
 import HubAPI
 import HubStore
 import HubStoreSQLite
+import NIOCore
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import HubServer
 
-/// Large requests use memory as they arrive, and one household never uses all of it.
+/// Large requests use memory as they arrive, and one household or address never uses all of it.
 struct MemoryBudgetTests {
     /// Created on one thread and then only stored, so that nothing is accessed concurrently.
     private struct Held: @unchecked Sendable { let clients: [RawClient] }
@@ -32,32 +34,93 @@ struct MemoryBudgetTests {
         func close() { client.withLock { $0 = nil } }
     }
 
+    private func client(_ address: String, _ forwarded: String? = nil) throws -> Client {
+        var request = HTTPRequest(method: .get, scheme: "http", authority: "hub.example", path: "/")
+        if let forwarded { request.headerFields[HTTPField.Name("X-Forwarded-For")!] = forwarded }
+        return Client(
+            peer: try SocketAddress(ipAddress: address, port: 1), request: request,
+            trustedProxies: [AddressRange("192.0.2.9")!])
+    }
+
     @Test func aShareGrowsShrinksAndStaysWithinItsHouseholdsBudget() throws {
-        let budget = MemoryBudget(bytes: 100, largestShare: 60)
+        let budget = MemoryBudget(bytes: 100, householdBytes: 60, addressBytes: 100)
+        let client = try client("192.0.2.1")
         let (one, other) = (HubID.random(), HubID.random())
-        var shares = [budget.share(of: one), budget.share(of: one)]
+        var shares = [budget.share(of: one, for: client), budget.share(of: one, for: client)]
         try shares[0].grow(to: 40)
         try shares[0].grow(to: 30)
         try shares[1].grow(to: 20)
         #expect(throws: HubError.self) { try shares[1].grow(to: 21) }
-        let others = budget.share(of: other)
+        let others = budget.share(of: other, for: client)
         try others.grow(to: 40)
         #expect(throws: HubError.self) { try others.grow(to: 41) }
         shares.removeFirst()
         try others.grow(to: 60)
         try shares[0].grow(to: 40)
-        #expect(throws: HubError.self) { try budget.share(of: nil).grow(to: 1) }
+        #expect(throws: HubError.self) { try budget.share(of: nil, for: client).grow(to: 1) }
     }
 
     @Test func aShareReleasesWhatItNoLongerNeeds() throws {
-        let budget = MemoryBudget(bytes: 100, largestShare: 100)
-        let (one, other) = (budget.share(of: .random()), budget.share(of: .random()))
+        let budget = MemoryBudget(bytes: 100, householdBytes: 100, addressBytes: 100)
+        let client = try client("192.0.2.1")
+        let (one, other) = (budget.share(of: .random(), for: client), budget.share(of: .random(), for: client))
         try one.grow(to: 90)
         one.shrink(to: 95)
         #expect(throws: HubError.self) { try other.grow(to: 20) }
         one.shrink(to: 30)
         try other.grow(to: 70)
         #expect(throws: HubError.self) { try one.grow(to: 31) }
+    }
+
+    /// However many households it has tokens of, and without any.
+    @Test func anAddressHasAtMostItsPartOfTheBudget() throws {
+        let budget = MemoryBudget(bytes: 100, householdBytes: 33, addressBytes: 25)
+        let one = try client("192.0.2.1")
+        var shares = [budget.share(of: .random(), for: one), budget.share(of: nil, for: one)]
+        try shares[0].grow(to: 20)
+        try shares[1].grow(to: 5)
+        #expect(throws: HubError.self) { try shares[1].grow(to: 6) }
+        #expect(throws: HubError.self) { try budget.share(of: .random(), for: one).grow(to: 1) }
+        // Behind a trusted proxy, the address is that of the client.
+        for address in ["203.0.113.1", "203.0.113.2"] {
+            shares.append(budget.share(of: nil, for: try client("192.0.2.9", address)))
+            try shares.last?.grow(to: 25)
+        }
+        // What is released can be used again, by any address.
+        shares.removeFirst()
+        try budget.share(of: nil, for: one).grow(to: 20)
+        try budget.share(of: nil, for: try client("192.0.2.2")).grow(to: 25)
+    }
+
+    @Test func aLargeBodyOfAnAddressDelaysOnlyThatAddress() async throws {
+        try await HubUnderTest.configured { configuration, _ in
+            configuration.trustedProxies = [AddressRange("127.0.0.1")!]
+        }.run { hub in
+            let (computer, other) = (try await hub.found(), try await hub.found())
+            func put(by device: TestDevice, from address: String, bytes: Int = 1 << 20) async throws -> Int {
+                let record = device.record(sealed: Data(count: bytes))
+                return try await hub.request(
+                    .writeRecord, [record.collection, record.id.description], token: device.token,
+                    headers: [("If-Match", "\"0\""), ("X-Forwarded-For", address)], record
+                ).status
+            }
+            let (port, token) = (hub.port, HubUnderTest.text(computer.token))
+            let held = try await onThread {
+                let client = try RawClient(port: port)
+                client.send(
+                    "PUT /v1/records/notes/\(HubID.random()) HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(token)\r\n"
+                        + "X-Forwarded-For: 203.0.113.1\r\nIf-None-Match: *\r\n"
+                        + "Content-Length: \(HubRoute.writeRecord.maximumBodyBytes)\r\n\r\n")
+                client.send([UInt8](repeating: UInt8(ascii: " "), count: 22_000_000))
+                return Held(clients: [client])
+            }
+            // The rest of the household's part would be enough.
+            await eventually("the body is read") { try await put(by: computer, from: "203.0.113.1") == 503 }
+            #expect(try await put(by: other, from: "203.0.113.1") == 503)
+            #expect(try await put(by: other, from: "203.0.113.1", bytes: 1_000) == 200)
+            #expect(try await put(by: computer, from: "203.0.113.2") == 200)
+            withExtendedLifetime(held) {}
+        }
     }
 
     /// The answers would fit into the memory; reading and encoding them needs more.
