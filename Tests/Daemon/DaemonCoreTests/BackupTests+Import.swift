@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import Policy
 import SealedFormats
 import SealedStore
 import Sync
@@ -91,6 +92,36 @@ extension BackupTests {
         try await `import`(try await export(old, passphrase: "a passphrase"), into: new, passphrase: "a passphrase")
         let document = try await new.passcodes.requireVaultDocument()
         #expect(document.isOwn(vault) && document.isOwn(document.vault) && document.vault != vault)
+    }
+
+    @Test func aRefusedImportForgetsNoPasscode() async throws {
+        let world = try await filled()
+        let backup = try await export(world)
+        let own = SecretBytes(utf8: "known to a friend")
+        try await world.apps.change { $0.policy.add(LockedApp(id: app("mail"), name: "Mail")) }
+        _ = try await world.passcodes.setPasscode(own, of: app("mail"), user: alice.user)
+        await world.documents.hold(writesOf: VaultDocuments.ring)
+        async let refused = refusal { try await `import`(backup, into: world, .replace) }
+        await eventually("the import writes") { await world.documents.waitingWrites == 1 }
+        let ring = try #require(try await world.database.document(VaultDocuments.ring))
+        try await world.database.save(ring + [0], as: VaultDocuments.ring)
+        await world.documents.release()
+        #expect(await refused == .busy)
+        #expect(await world.apps.policy.apps[app("mail")] != nil)
+        try await world.passcodes.verify(own, app: app("mail"), user: alice.user)
+        // Neither in memory nor on disk.
+        try await world.database.save(ring, as: VaultDocuments.ring)
+        let again = try await World(cost: { .minimum }, after: world)
+        try await again.passcodes.verify(own, app: app("mail"), user: alice.user)
+        let wrong = SecretBytes(utf8: "wrong")
+        #expect(await refusal { try await again.passcodes.verify(wrong, app: app("mail"), user: bob.user) } != nil)
+        let failures = await again.passcodes.lockoutState(of: bob.user).failures
+
+        try await `import`(backup, into: again, .replace)
+        #expect(
+            await refusal { try await again.passcodes.verify(own, app: app("mail"), user: alice.user) }
+                == .wrongPasscode)
+        #expect(await again.passcodes.lockoutState(of: bob.user).failures == failures)
     }
 
     // MARK: Content

@@ -2,6 +2,7 @@ import BlockingThread
 public import ControlAPI
 import Foundation
 import Household
+import Policy
 import SealedFormats
 import Sync
 
@@ -201,18 +202,24 @@ extension BackupService {
             await discard(contents)
             return trial
         }
-        // First the passcodes of apps that are removed: one that stayed would open its app if it is added again.
-        for app in removed { try await passcodes.forget(app) }
         // Content is kept before a record names it. Without a record it is swept at the next start.
         for content in contents.blobs { try await blobs.keep(content) }
+        let forgotten: [AppID]
         do {
-            try await apps.importSettings(
-                contents.settings, request.mode, user: peer.user, with: change, report: &report)
+            let (settings, before) = (contents.settings, report)
+            (report, forgotten) = try await passcodes.forget(removed, with: change) { [apps] change in
+                var report = before
+                let removed = try await apps.importSettings(
+                    settings, request.mode, user: peer.user, with: change, report: &report)
+                return (report, removed)
+            }
         } catch is DocumentChanged {
             throw ControlError(
                 .busy, "The vault's keys were replaced while the backup was imported; nothing changed. Import it again."
             )
         }
+        // Of apps that were added meanwhile: a passcode that stayed would open its app if it is added again.
+        for app in forgotten where !removed.contains(app) { try await passcodes.forget(app) }
         contents.blobs = []
         try await vault.load()
         // What was locked meanwhile stays locked; the import itself is done.

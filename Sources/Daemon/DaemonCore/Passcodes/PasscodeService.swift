@@ -186,6 +186,25 @@ public actor PasscodeService {
         }
     }
 
+    /// Removes the passcodes of apps that a change removes from the list, in its transaction: both, or neither.
+    ///
+    /// - Parameter write: writes the change with what is added to it.
+    /// - Throws: what `write` throws, or as `verify`.
+    func forget<Value: Sendable>(
+        _ apps: [AppID], with change: StateChange, write: @Sendable (StateChange) async throws -> Value
+    ) async throws -> Value {
+        guard apps.contains(where: { stored.apps[$0] != nil }) else { return try await write(change) }
+        // The counts of attempts are in the same document, so no passcode is compared meanwhile.
+        return try await inTurn {
+            var (changed, change) = (stored, change)
+            for app in apps { changed.apps[app] = nil }
+            change.documents[Self.documentName] = try [UInt8](JSONEncoder().encode(changed))
+            let value = try await write(change)
+            stored = changed
+            return value
+        }
+    }
+
     // MARK: Pieces
 
     func refuseDuringLockout(of user: UInt32) throws {
