@@ -85,7 +85,7 @@ public struct ImportReport: Codable, Equatable, Sendable {
     }
 }
 
-/// `POST /v1/recovery`: a fresh recovery code; the previous one stops working.
+/// `POST /v1/recovery`: a fresh recovery code; the previous one stops working once the fresh one is entered.
 public struct RecoveryReply: Codable, Sendable {
     /// As printed. It is shown only once.
     public var code: String

@@ -23,13 +23,14 @@ public final class RecoveryModel {
         vault.onLock.append { [unowned self] in close() }
     }
 
-    /// Makes a new code; an earlier sheet stops working.
+    /// Makes a new code; an earlier sheet stops working once the new code is entered.
     public func make() async {
         await context.attempt {
             let question = PasscodeQuestion(
                 title: localized("Make a recovery sheet"),
                 explanation: localized(
-                    "Its code sets a new passcode if you forget yours. An earlier sheet stops working."),
+                    "Its code sets a new passcode if you forget yours. An earlier sheet works until you check this one."
+                ),
                 verb: localized("Make"))
             let reply = try await context.prompt.ask(question) { [control = context.control] passcode in
                 try await control.call(\.makeRecovery, body: PasscodeRequest(passcode: passcode))

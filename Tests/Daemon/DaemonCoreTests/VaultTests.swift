@@ -262,6 +262,7 @@ private let wrong = SecretBytes(utf8: "wrong")
     @Test func theRecoverySheetOpensTheVaultWhenThePasscodeIsForgotten() async throws {
         let world = try await World(hasVault: true, cost: { .minimum })
         let outdated = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
+        try await world.passcodes.testRecoveryCode(outdated, user: alice.user)
         let code = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
         try await world.passcodes.testRecoveryCode(code, user: alice.user)
         #expect(
@@ -271,6 +272,27 @@ private let wrong = SecretBytes(utf8: "wrong")
         _ = try await world.passcodes.useRecoveryCode(code, newPasscode: new, user: alice.user)
         #expect(await world.passcodes.lockoutState().failures == 0)
         _ = try await world.sealed.vault.open(new, for: alice)
+    }
+
+    /// As of a daemon that is killed between writing the new code and answering with it.
+    @Test func aRecoveryCodeThatNobodyHasSeenLeavesTheEarlierSheetValid() async throws {
+        let world = try await World(hasVault: true, cost: { .minimum })
+        let sheet = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
+        try await world.passcodes.testRecoveryCode(sheet, user: alice.user)
+        let lost = try await world.passcodes.makeRecoveryCode(right, user: alice.user)
+        await world.ended()
+        let again = try await World(cost: { .minimum }, after: world)
+        try await again.passcodes.testRecoveryCode(sheet, user: alice.user)
+        // The next one replaces both, with its first use.
+        let next = try await again.passcodes.makeRecoveryCode(right, user: alice.user)
+        let new = SecretBytes(utf8: "quite new")
+        _ = try await again.passcodes.useRecoveryCode(next, newPasscode: new, user: alice.user)
+        for code in [sheet, lost] {
+            #expect(
+                await refusal { try await again.passcodes.testRecoveryCode(code, user: alice.user) } == .wrongPasscode)
+        }
+        try await again.passcodes.testRecoveryCode(next, user: alice.user)
+        _ = try await again.sealed.vault.open(new, for: alice)
     }
 
     @Test func aStateWithoutAVaultGetsOneWithTheNextRightPasscode() async throws {

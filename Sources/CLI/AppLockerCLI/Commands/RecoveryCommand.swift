@@ -16,7 +16,7 @@ struct RecoveryCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a new recovery sheet. An earlier one stops working.",
             discussion: """
-                The code is shown only once. Store it where only you have access: it opens everything, like the passcode.
+                The code is shown only once. The earlier sheet stays valid until the new code was shown or written. Store it where only you have access: it opens everything, like the passcode.
 
                   applocker recovery print                   on the terminal, with a QR code
                   applocker recovery print --page sheet.html  a page for the printer; remove it afterwards
@@ -42,20 +42,35 @@ struct RecoveryCommand: AsyncParsableCommand {
                             try target.finish()
                         }
                     } catch {
-                        // The earlier sheet has already stopped working.
+                        // The code is valid already.
                         try show(reply, code)
                         throw error
                     }
-                    if !output.json, let page {
-                        return Output.standard.line(
-                            "Wrote \(page.terminalSafe). Print it, remove the file, then try it: applocker recovery test"
-                        )
-                    }
                 }
-                try show(reply, code)
+                if let page, !output.json {
+                    Output.standard.line(
+                        "Wrote \(page.terminalSafe). Print it, remove the file, then try it: applocker recovery test")
+                } else {
+                    try show(reply, code)
+                }
+                try await replaceEarlier(reply.code)
             } catch {
                 target?.discard()
                 throw error
+            }
+        }
+
+        /// Entering the new code ends the earlier sheet. Only now: a code that nobody has seen replaces nothing.
+        private func replaceEarlier(_ code: String) async throws {
+            do {
+                _ = try await client.call(\.testRecovery, body: RecoveryRequest(code: code))
+            } catch {
+                Output.errors.line(
+                    Paint(.errors).warning(
+                        "The new sheet is valid, and the earlier one still is. Enter the new code: applocker recovery test"
+                    ))
+                // In JSON, the code has been printed.
+                throw output.json ? ExitStatusError(status: .refused) : error
             }
         }
 

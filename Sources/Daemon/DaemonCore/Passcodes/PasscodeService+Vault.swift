@@ -87,22 +87,24 @@ extension PasscodeService {
 
     // MARK: Recovery
 
-    /// Replaces the recovery code with a new one.
+    /// Makes a recovery code that replaces the earlier one as soon as it is entered: until then both are valid, because
+    /// the new one may never be seen.
     func makeRecoveryCode(_ passcode: SecretBytes, user: UInt32) async throws -> RecoveryCode {
         let code = RecoveryCode()
         try await inTurn {
             let (rootKey, oldSlots) = try await verifiedRootKey(passcode, user: user)
             var slots = oldSlots
             let stretched = try await stretch(code.passcode, for: slots)
-            slots.set(VaultDocuments.recoverySlot, to: rootKey, behind: stretched)
+            slots.set(VaultDocuments.newRecoverySlot, to: rootKey, behind: stretched)
             try await documents.write(StateChange(documents: [VaultDocuments.slots: slots.bytes]))
         }
         await log.append(
-            .recoveryMade, user: user, "A recovery sheet was printed; an earlier one stopped working.")
+            .recoveryMade, user: user,
+            "A recovery sheet was made; an earlier one stops working once the new code is entered.")
         return code
     }
 
-    /// Whether the code opens the vault. A wrong one counts like a wrong passcode.
+    /// Whether the code opens the vault. A wrong one counts like a wrong passcode. A new code replaces the earlier one.
     func testRecoveryCode(_ code: RecoveryCode, user: UInt32) async throws {
         try await inTurn { _ = try await rootKey(behindRecovery: code, user: user) }
     }
@@ -132,13 +134,17 @@ extension PasscodeService {
             throw ControlError(.notSetUp, "There is no vault yet, so nothing to recover. Run `applocker setup`.")
         }
         let stretched = try await stretch(code.passcode, for: slots)
-        guard let opened = slots.open(stretched), opened.slot == VaultDocuments.recoverySlot else {
-            throw await wrongPasscode(app: nil, user: user)
-        }
-        var changed = stored
+        guard let opened = slots.open(stretched),
+            [VaultDocuments.recoverySlot, VaultDocuments.newRecoverySlot].contains(opened.slot)
+        else { throw await wrongPasscode(app: nil, user: user) }
+        var (changed, current) = (stored, slots)
         changed.lockouts.recordSuccess(by: user)
-        try await save(changed)
-        return (opened.rootKey, slots)
+        if opened.slot == VaultDocuments.newRecoverySlot {
+            current.set(VaultDocuments.recoverySlot, to: opened.rootKey, behind: stretched)
+            current.clear(VaultDocuments.newRecoverySlot)
+        }
+        try await save(changed, with: current == slots ? [:] : [VaultDocuments.slots: current.bytes])
+        return (opened.rootKey, current)
     }
 
     // MARK: Pieces

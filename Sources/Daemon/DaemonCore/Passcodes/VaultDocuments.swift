@@ -13,7 +13,10 @@ enum VaultDocuments {
 
     /// The slots in use. The others hold random bytes until they are used.
     static let passcodeSlot = 0
+    /// Of the recovery code that was entered last.
     static let recoverySlot = 1
+    /// Of a recovery code that was made after it and was not entered yet.
+    static let newRecoverySlot = 2
 }
 
 /// What is readable of the vault while it is locked: its id, and the key to which intruder photos are sealed.
