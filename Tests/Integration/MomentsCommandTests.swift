@@ -143,6 +143,57 @@ struct MomentsCommandTests {
         try await fixture.end()
     }
 
+    @Test("exports what is left when photos are missing or damaged, and lists the others", .requires(.program(ffmpeg)))
+    func exportingWithoutLostPhotos() async throws {
+        let fixture = try await CommandLineFixture()
+        let right = [CommandLineFixture.passcode]
+        let names = ["one", "two", "three"].map { fixture.directory.path("\($0).jpg") }
+        for (seed, size) in ["2400x1800", "800x600", "800x600"].enumerated() {
+            try picture(names[seed], seed: seed, size: size)
+        }
+        let added = try await fixture.run(
+            ["moments", "add", "At the lake", "--date", "2024-05-17 18:30"] + names.flatMap { ["--photo", $0] },
+            input: "", passcodes: right)
+        #expect(added.status == 0, "\(added.errors)")
+        // By size: two photos, the first one's smaller size, and the first one.
+        let kept = fixture.directory.path("state/blobs/kept")
+        let sealed = try FileManager.default.contentsOfDirectory(atPath: kept).map { "\(kept)/\($0)" }.map { path in
+            (path: path, bytes: try Data(contentsOf: URL(fileURLWithPath: path)))
+        }.sorted { $0.bytes.count < $1.bytes.count }
+        try #require(sealed.count == 4)
+        unlink(sealed[3].path)
+        var damaged = sealed[0].bytes
+        damaged[damaged.count / 2] ^= 1
+        try damaged.write(to: URL(fileURLWithPath: sealed[0].path))
+
+        let out = fixture.directory.path("out")
+        let exported = try await fixture.run("moments", "export", out, "--yes", "--json", passcodes: right)
+        #expect(exported.status == 1, "\(exported.errors)")
+        let report = try exported.json()
+        #expect(report["moments"] as? Int == 1 && report["photos"] as? Int == 2 && report["missing"] as? Int == 1)
+        for list in ["skipped", "reduced"] {
+            let photos = try #require(report[list] as? [[String: Any]])
+            #expect(photos.count == 1 && photos[0]["title"] as? String == "At the lake", "\(list)")
+            #expect(photos[0]["day"] as? String == "2024-05-17", "\(list)")
+        }
+        let files = try FileManager.default.subpathsOfDirectory(atPath: out).filter { $0.hasSuffix(".jpg") }
+        #expect(files.count == 2)
+        let page = try String(contentsOfFile: out + "/timeline.html", encoding: .utf8)
+        #expect(page.contains("One photo could not be opened."))
+        let text = try await fixture.run("moments", "export", out + "-2", "--yes", passcodes: right)
+        #expect(text.status == 1 && text.output.hasPrefix("Wrote 1 moment and 2 photos"))
+        #expect(text.errors.contains("“At the lake”, 2024-05-17, photo 1 was written in a smaller size."))
+        #expect(text.errors.contains("1 photo could not be opened here."))
+
+        let backup = fixture.directory.path("all.aplockerbackup")
+        let written = try await fixture.run("backup", "export", backup, "--json", passcodes: right)
+        #expect(written.status == 1, "\(written.errors)")
+        let incomplete = try #require(try written.json()["incomplete"] as? [[String: Any]])
+        #expect(incomplete.count == 1 && incomplete[0]["name"] as? String == "At the lake")
+        #expect(access(backup, F_OK) == 0)
+        try await fixture.end()
+    }
+
     @Test("imports what phones make by its own date, and reports what is reduced or not supported")
     func importingPhonesPhotos() async throws {
         let fixture = try await CommandLineFixture()

@@ -69,7 +69,8 @@ struct DaemonPhotos: PhotoFiles {
                 throw PhotoFilesRefusal(sentence: error.sentence)
             }
             let report = try await export.run()
-            return [report.summary, report.warning].compactMap { $0 }.joined(separator: " ")
+            // It stays in the window after a lock, so it names no photo.
+            return ([report.summary] + report.warnings).joined(separator: " ")
         }
     }
 }

@@ -13,6 +13,18 @@ public struct ExportRequest: Codable, Sendable {
 }
 
 public struct ExportReply: Codable, Sendable {
+    /// An item that is in the backup without its content, or without the photo as it was stored.
+    public struct Incomplete: Codable, Equatable, Sendable {
+        /// "files", "photos" or "intruders".
+        public var collection: String
+        public var id: String
+        /// A file's name, or the title of a photo's moment; empty where there is none.
+        public var name: String
+        public init(collection: String, id: String, name: String) {
+            (self.collection, self.id, self.name) = (collection, id, name)
+        }
+    }
+
     /// Of the blob that holds the backup until it is deleted.
     public var blob: String
     /// In bytes.
@@ -20,12 +32,17 @@ public struct ExportReply: Codable, Sendable {
     public var apps: Int
     public var records: Int
     public var blobs: Int
-    public init(blob: String, size: UInt64, apps: Int, records: Int, blobs: Int) {
+    /// Items whose content is not on this computer, or can't be read.
+    public var incomplete: [Incomplete]
+    public init(
+        blob: String, size: UInt64, apps: Int, records: Int, blobs: Int, incomplete: [Incomplete] = []
+    ) {
         self.blob = blob
         self.size = size
         self.apps = apps
         self.records = records
         self.blobs = blobs
+        self.incomplete = incomplete
     }
 }
 

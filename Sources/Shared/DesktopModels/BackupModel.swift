@@ -92,6 +92,13 @@ public final class BackupModel {
                 let items = localized(
                     reply.records, one: "\(reply.records) sealed item", other: "\(reply.records) sealed items")
                 outcome = localized("Exported \(apps) and \(items).")
+                if !reply.incomplete.isEmpty {
+                    let count = reply.incomplete.count
+                    let skipped = localized(
+                        count, one: "The content of \(count) item can't be read here and is left out.",
+                        other: "The content of \(count) items can't be read here and is left out.")
+                    outcome += " \(skipped)"
+                }
             } catch {
                 _ = try? await control.call(\.removeBlob, parameter: reply.blob)
                 throw error

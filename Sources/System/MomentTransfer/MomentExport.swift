@@ -7,11 +7,32 @@ public import LocalControl
 /// that of the companion's export.
 public struct MomentExport: Sendable {
     public struct Report: Codable, Sendable {
+        /// A photo that was not written as it was stored.
+        public struct Photo: Codable, Equatable, Sendable {
+            public var photo: String
+            public var moment: String
+            public var title: String
+            /// Of the moment, as in "2024-05-17".
+            public var day: String
+            /// Its place in the moment, from 1.
+            public var number: Int
+        }
+
         public var folder: String
-        public var moments: Int
-        public var photos: Int
+        public var moments = 0
+        public var photos = 0
+        /// The number of skipped photos.
+        public var missing = 0
         /// Photos that could not be opened on this computer.
-        public var missing: Int
+        public var skipped: [Photo] = []
+        /// Photos of which only a smaller size could be opened.
+        public var reduced: [Photo] = []
+        /// Moments that could not be opened on this computer.
+        public var unreadable = 0
+
+        public var isComplete: Bool { skipped.isEmpty && reduced.isEmpty && unreadable == 0 }
+
+        init(folder: String) { self.folder = folder }
     }
 
     private let client: ControlClient
@@ -38,24 +59,35 @@ public struct MomentExport: Sendable {
         }
     }
 
+    /// A photo or moment that can't be opened doesn't stop the others.
+    ///
+    /// - Throws: `TransferError`, `ControlError`, `ControlClientError`, `CancellationError`. Files written before stay.
     public func run() async throws -> Report {
         let list = try await client.call(\.listMoments)
         let total = list.moments.reduce(0) { $0 + $1.photos.count }
         let progress = PhaseProgress(.exporting, total: UInt64(total), handler)
-        var (names, report) = (PhotoNames(), Report(folder: folder, moments: 0, photos: 0, missing: 0))
+        var (names, report) = (PhotoNames(), Report(folder: folder))
         var files: [String: TimelinePage.File] = [:]
         var exported: [TimelinePage.Moment] = []
+        report.unreadable = list.unreadable
         for moment in list.moments {
-            let content = try await client.call(\.readMoment, parameter: moment.id)
+            guard let content = try await content(of: moment) else {
+                report.unreadable += 1
+                continue
+            }
             var own: [TimelinePage.File] = []
-            for photo in moment.photos {
+            for (index, photo) in moment.photos.enumerated() {
                 try Task.checkCancellation()
                 // Two versions of a moment may name the same photos.
                 if let known = files[photo.id] {
                     own.append(known)
                 } else {
-                    let file = try await write(photo, of: moment, &names)
-                    if file.path == nil { report.missing += 1 } else { report.photos += 1 }
+                    let (file, isReduced) = try await write(photo, of: moment, &names)
+                    let place = Report.Photo(
+                        photo: photo.id, moment: moment.id, title: moment.title, day: moment.time.day.text,
+                        number: index + 1)
+                    if file.path == nil { report.skipped.append(place) } else { report.photos += 1 }
+                    if isReduced { report.reduced.append(place) }
                     files[photo.id] = file
                     own.append(file)
                 }
@@ -64,12 +96,22 @@ public struct MomentExport: Sendable {
             exported.append(.init(content: content, photos: own))
             report.moments += 1
         }
+        report.missing = report.skipped.count
         try await runBlocking { [exported] in
             let page = TimelinePage(moments: exported)
             try NewFile.write(try page.data(now: Date()), to: folder + "/moments.json")
             try NewFile.write(Array(page.html.utf8), to: folder + "/timeline.html")
         }
         return report
+    }
+
+    /// - Returns: nil if it can't be opened on this computer.
+    private func content(of moment: MomentReport) async throws -> MomentContent? {
+        do {
+            return try await client.call(\.readMoment, parameter: moment.id)
+        } catch let error as ControlError where [.noSuchItem, .notReadable].contains(error.code) {
+            return nil
+        }
     }
 
     /// Creates it. One that exists must not be a link that somebody else made.
@@ -81,20 +123,22 @@ public struct MomentExport: Sendable {
 
     private func write(
         _ photo: MomentReport.Photo, of moment: MomentReport, _ names: inout PhotoNames
-    ) async throws -> TimelinePage.File {
-        guard let (report, bytes) = try await PhotoDownload.original(of: photo.id, client) else {
-            return TimelinePage.File(photo: photo, type: "", taken: nil, path: nil)
+    ) async throws -> (file: TimelinePage.File, isReduced: Bool) {
+        guard let opened = try await PhotoDownload.largest(of: photo.id, client) else {
+            return (TimelinePage.File(photo: photo, type: "", taken: nil, path: nil), false)
         }
-        let time = MomentTime(date: report.taken ?? moment.date, offset: moment.offset)
-        let name = names.next(time, report.original.type)
+        let time = MomentTime(date: opened.report.taken ?? moment.date, offset: moment.offset)
+        let name = names.next(time, opened.size.type)
         let year = "photos/" + name.prefix(4)
         try await runBlocking { [folder] in
             for path in ["\(folder)/photos", "\(folder)/\(year)"] where !Self.isFolder(path) {
                 throw TransferError(
                     .failed, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
             }
-            try NewFile.write(bytes, to: "\(folder)/\(year)/\(name)")
+            try NewFile.write(opened.bytes, to: "\(folder)/\(year)/\(name)")
         }
-        return TimelinePage.File(photo: photo, type: report.original.type, taken: report.taken, path: "\(year)/\(name)")
+        let file = TimelinePage.File(
+            photo: photo, type: opened.size.type, taken: opened.report.taken, path: "\(year)/\(name)")
+        return (file, opened.isReduced)
     }
 }

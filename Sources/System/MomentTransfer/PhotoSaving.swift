@@ -11,6 +11,8 @@ public struct PhotoSaving: Sendable {
         public var saved: [(photo: String, file: String)] = []
         /// Photos that could not be opened on this computer.
         public var missing = 0
+        /// Photos of which only a smaller size could be opened.
+        public var reduced = 0
     }
 
     private let client: ControlClient
@@ -29,34 +31,20 @@ public struct PhotoSaving: Sendable {
         let progress = PhaseProgress(.exporting, total: UInt64(moment.photos.count), handler)
         for photo in moment.photos {
             try Task.checkCancellation()
-            if let opened = try await PhotoDownload.original(of: photo.id, client) {
+            if let opened = try await PhotoDownload.largest(of: photo.id, client) {
                 let time = MomentTime(date: opened.report.taken ?? moment.date, offset: moment.offset)
                 var path: String
                 repeat {
-                    path = "\(folder)/\(names.next(time, opened.report.original.type))"
+                    path = "\(folder)/\(names.next(time, opened.size.type))"
                 } while FileManager.default.fileExists(atPath: path)
                 try await runBlocking { [path] in try NewFile.write(opened.bytes, to: path) }
                 report.saved.append((photo.id, path))
+                if opened.isReduced { report.reduced += 1 }
             } else {
                 report.missing += 1
             }
             progress.finish(1)
         }
         return report
-    }
-}
-
-extension PhotoDownload {
-    /// A photo as it was stored.
-    ///
-    /// - Returns: nil if it can't be opened on this computer: it is not here, or it is damaged.
-    static func original(of id: String, _ client: ControlClient) async throws -> (report: PhotoReport, bytes: [UInt8])?
-    {
-        do {
-            let report = try await client.call(\.readPhoto, parameter: id)
-            return (report, try await PhotoDownload(client: client, photo: report).original())
-        } catch let error as ControlError where [.noSuchItem, .notReadable, .hub].contains(error.code) {
-            return nil
-        }
     }
 }

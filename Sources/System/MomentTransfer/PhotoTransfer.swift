@@ -79,17 +79,57 @@ public struct PhotoDownload: Sendable {
     private func open(_ size: PhotoSize) async throws -> [UInt8] {
         guard let vault = ItemID(photo.vault), let id = ItemID(photo.id),
             1...PhotoBody.maximumOriginalBytes ~= size.size
-        else { throw ControlClientError.notUnderstood(cause: "an invalid photo") }
+        else { throw Self.damaged }
         let layout = ContentStream.Layout(contentSize: UInt64(size.size), chunkSize: .mebi1)
         let opened = OpenedPhoto()
         try await SealedDownload(
             client: client, blob: size.blob, name: .init(vault: vault, collection: .photos, id: id), key: size.key,
             sealedSize: layout.sealedSize
         ).run { opened.bytes += $0 }
-        guard opened.bytes.count == size.size else {
-            throw ControlError(.notReadable, "The photo is damaged; restore it from a backup.")
-        }
+        guard opened.bytes.count == size.size else { throw Self.damaged }
         return opened.bytes
+    }
+
+    private static var damaged: ControlError {
+        ControlError(.notReadable, "The photo is damaged; restore it from a backup.")
+    }
+}
+
+extension PhotoDownload {
+    /// The largest size of a photo that can be opened on this computer.
+    struct Largest {
+        let report: PhotoReport
+        let size: PhotoSize
+        let bytes: [UInt8]
+
+        /// Whether the photo as it was stored can't be opened.
+        var isReduced: Bool { size.blob != report.original.blob }
+    }
+
+    /// - Returns: nil if no size can be opened.
+    /// - Throws: `ControlError`, `ControlClientError` and `CancellationError` that concern more than this photo.
+    static func largest(of id: String, _ client: ControlClient) async throws -> Largest? {
+        guard let report = try await readable({ try await client.call(\.readPhoto, parameter: id) }) else { return nil }
+        let download = PhotoDownload(client: client, photo: report)
+        for size in [report.original] + (report.medium.map { [$0] } ?? []) {
+            if let bytes = try await readable({ try await download.open(size) }) {
+                return Largest(report: report, size: size, bytes: bytes)
+            }
+        }
+        return nil
+    }
+
+    /// - Returns: nil if it is not on this computer and the hub can't send it, can't be read, or is damaged.
+    private static func readable<Value>(_ read: () async throws -> Value) async throws -> Value? {
+        do {
+            return try await read()
+        } catch let error as ControlError where [.noSuchItem, .notReadable, .hub, .failed].contains(error.code) {
+            return nil
+        } catch is SealedFormatsError {
+            return nil
+        } catch let error as FileLockingError where error.code == .damaged {
+            return nil
+        }
     }
 }
 

@@ -55,8 +55,11 @@ extension PhotoSaving.Report {
             saved.count == 1
             ? "Saved 1 photo in \(folder). It is not sealed: delete it when you are done."
             : "Saved \(saved.count) photos in \(folder). They are not sealed: delete them when you are done."
-        return missing == 0 ? wrote : "\(wrote) \(couldNotBeOpened(missing))"
+        return ([wrote] + warnings).joined(separator: " ")
     }
+
+    /// How many photos were not written as they were stored; empty if all were.
+    public var warnings: [String] { incomplete(missing: missing, reduced: reduced) }
 }
 
 extension MomentExport.Report {
@@ -74,10 +77,38 @@ extension MomentExport.Report {
         }
     }
 
-    /// Nil if every photo was written.
-    public var warning: String? { missing == 0 ? nil : couldNotBeOpened(missing) }
+    /// How much was not written as it was stored, without naming it; empty if everything was.
+    public var warnings: [String] {
+        let warnings = incomplete(missing: skipped.count, reduced: reduced.count)
+        switch unreadable {
+        case 0: return warnings
+        case 1: return warnings + ["1 moment could not be opened here."]
+        default: return warnings + ["\(unreadable) moments could not be opened here."]
+        }
+    }
+
+    /// The photos that were not written as they were stored, a line each.
+    public var lines: [String] {
+        skipped.map { "\($0.name) could not be opened here." }
+            + reduced.map { "\($0.name) was written in a smaller size." }
+    }
 }
 
-private func couldNotBeOpened(_ photos: Int) -> String {
-    photos == 1 ? "1 photo could not be opened here." : "\(photos) photos could not be opened here."
+extension MomentExport.Report.Photo {
+    fileprivate var name: String { title.isEmpty ? "\(day), photo \(number)" : "“\(title)”, \(day), photo \(number)" }
+}
+
+private func incomplete(missing: Int, reduced: Int) -> [String] {
+    var sentences: [String] = []
+    switch missing {
+    case 0: break
+    case 1: sentences.append("1 photo could not be opened here.")
+    default: sentences.append("\(missing) photos could not be opened here.")
+    }
+    switch reduced {
+    case 0: break
+    case 1: sentences.append("Of 1 photo only a smaller size could be opened here.")
+    default: sentences.append("Of \(reduced) photos only a smaller size could be opened here.")
+    }
+    return sentences
 }

@@ -137,6 +137,34 @@ extension BackupTests {
         #expect(try await new.blobs.size(content) == 3 << 20)
     }
 
+    /// Of a file whose sealed content is gone, and of an intruder photo's that can't be read.
+    @Test func aBackupIsMadeWithoutTheContentThatIsMissing() async throws {
+        let old = try await filled()
+        let whole = try await addContent(old, ofRecords: 1)
+        let file = try #require(try await old.database.records(in: .files).first)
+        let intruder = try #require(try await old.database.records(in: .intruders).first)
+        try await old.blobs.remove(file.name.id)
+        try await old.blobs.remove(intruder.name.id)
+        // Its size can be read, its bytes can't.
+        try FileManager.default.createDirectory(
+            atPath: old.directory.path("blobs/kept/\(intruder.name.id)"), withIntermediateDirectories: false)
+        let reply = try await old.sealed.backups.export(
+            ExportRequest(passcode: "right", passphrase: "a passphrase", settingsOnly: false), peer: alice)
+        #expect(reply.records == 4 && reply.blobs == 1)
+        #expect(
+            reply.incomplete == [
+                .init(collection: "files", id: file.name.id.description, name: "file.txt"),
+                .init(collection: "intruders", id: intruder.name.id.description, name: ""),
+            ])
+        let bytes = try await old.blobs.read(try #require(ItemID(reply.blob)), offset: 0, length: Int(reply.size))
+
+        let new = try await newComputer()
+        #expect(try await `import`(bytes, into: new, passphrase: "a passphrase").recordsAdded == 4)
+        #expect(try await new.blobs.kept() == [whole])
+        #expect(try await new.sealed.notes.list(search: "kept", peer: alice).notes.count == 1)
+        #expect(try await new.sealed.files.list(peer: alice).files.map(\.name) == ["file.txt"])
+    }
+
     @Test func aBackupWithOneContentTwiceIsImported() async throws {
         let world = try await filled()
         let (backup, content) = (ItemID.random(), ItemID.random())

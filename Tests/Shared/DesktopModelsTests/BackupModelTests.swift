@@ -53,6 +53,19 @@ struct BackupModelTests {
         #expect(control.requests(.removeBlob).map(\.parameter) == ["b"])
     }
 
+    @Test func contentThatIsLeftOutIsCountedAndNotNamed() async {
+        let size = UInt64(content.count)
+        control.on(\.exportBackup) { _ in
+            ExportReply(
+                blob: "b", size: size, apps: 1, records: 2, blobs: 0,
+                incomplete: [.init(collection: "files", id: "f", name: "secret.txt")])
+        }
+        await export(to: Target())
+        #expect(
+            model.outcome == "Exported 1 app and 2 sealed items. "
+                + "The content of 1 item can't be read here and is left out.")
+    }
+
     @Test func aCancelledExportLeavesNothing() async {
         let target = Target { [model] in await model.cancel() }
         await export(to: target)

@@ -49,15 +49,32 @@ struct BackupCommand: AsyncParsableCommand {
                 try await runBlocking { try target.finish() }
                 progress.end()
                 try await client.call(\.removeBlob, parameter: reply.blob)
-                if output.json { return try Output.standard.json(reply) }
-                Output.standard.line(
-                    "Wrote \(file.terminalSafe): \(reply.apps) apps, \(reply.records) sealed items, "
-                        + "\(reply.size) bytes. It opens with "
-                        + (self.passphrase ? "its passphrase." : "the current passcode, also after you change that."))
+                if output.json {
+                    try Output.standard.json(reply)
+                } else {
+                    report(reply)
+                }
+                if !reply.incomplete.isEmpty { throw ExitStatusError(status: .refused) }
             } catch {
                 target.discard()
                 throw error
             }
+        }
+
+        private func report(_ reply: ExportReply) {
+            for item in reply.incomplete {
+                Output.errors.line(
+                    Paint(.errors).warning("\(item.subject.terminalSafe): its content can't be read here."))
+            }
+            Output.standard.line(
+                "Wrote \(file.terminalSafe): \(reply.apps) apps, \(reply.records) sealed items, "
+                    + "\(reply.size) bytes. It opens with "
+                    + (passphrase ? "its passphrase." : "the current passcode, also after you change that."))
+            guard !reply.incomplete.isEmpty else { return }
+            Output.errors.line(
+                Paint(.errors).warning(
+                    "Left out: the content of \(counted(reply.incomplete.count, "item")). "
+                        + "Connect the hub that has it (`applocker hub`), and make the backup again."))
         }
     }
 
@@ -145,6 +162,16 @@ struct BackupCommand: AsyncParsableCommand {
                 if piece.isEmpty { break }
             } while offset < source.size
             progress.end()
+        }
+    }
+}
+
+extension ExportReply.Incomplete {
+    fileprivate var subject: String {
+        switch collection {
+        case "files": "The file \(name.isEmpty ? id : name)"
+        case "photos": name.isEmpty ? "The photo \(id)" : "A photo of “\(name)”"
+        default: "The intruder photo \(id)"
         }
     }
 }

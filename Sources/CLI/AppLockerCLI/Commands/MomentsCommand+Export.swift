@@ -9,7 +9,7 @@ extension MomentsCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export all moments unsealed: photos, a page to read, and data for other programs.",
             discussion: """
-                The folder must be new or empty; only you can read its files. They are not sealed: store them like a photo album. Always asks for the passcode. The trash is not exported.
+                The folder must be new or empty; only you can read its files. They are not sealed: store them like a photo album. Always asks for the passcode. The trash is not exported. What can't be opened here is left out and listed.
 
                   applocker moments export /media/stick/everline
                   applocker moments export ~/everline --yes
@@ -32,9 +32,14 @@ extension MomentsCommand {
             let report = try await Interruption.cancels(
                 saying: "Interrupted. The files in \(folder) are not sealed: remove them.", export.run)
             progress.end()
-            if output.json { return try Output.standard.json(report) }
-            Output.standard.line(report.summary.terminalSafe)
-            if let warning = report.warning { Output.errors.line(Paint(.errors).warning(warning)) }
+            if output.json {
+                try Output.standard.json(report)
+            } else {
+                for line in report.lines { Output.errors.line(Paint(.errors).warning(line.terminalSafe)) }
+                Output.standard.line(report.summary.terminalSafe)
+                for warning in report.warnings { Output.errors.line(Paint(.errors).warning(warning)) }
+            }
+            if !report.isComplete { throw ExitStatusError(status: .refused) }
         }
     }
 }

@@ -58,7 +58,8 @@ extension MomentsCommand {
             let written = report.saved.map { SavedPhoto(photo: $0.photo, file: $0.file) }
             if output.json {
                 try Output.standard.json(
-                    SavedPhotos(moment: content.moment, saved: written, missing: report.missing))
+                    SavedPhotos(
+                        moment: content.moment, saved: written, missing: report.missing, reduced: report.reduced))
             } else if content.moment.photos.isEmpty {
                 Output.standard.line("The moment has no photos.")
             } else {
@@ -67,9 +68,8 @@ extension MomentsCommand {
                     Output.standard.line("They are not sealed: delete them when you are done.")
                 }
             }
-            guard report.missing > 0 else { return }
-            Output.errors.line(
-                Paint(.errors).warning("\(counted(report.missing, "photo")) could not be opened here."))
+            guard !report.warnings.isEmpty else { return }
+            for warning in report.warnings { Output.errors.line(Paint(.errors).warning(warning)) }
             throw ExitStatusError(status: .refused)
         }
     }
@@ -85,6 +85,8 @@ private struct SavedPhotos: Encodable {
     var saved: [SavedPhoto]
     /// Photos that could not be opened on this computer.
     var missing: Int
+    /// Photos of which only a smaller size could be opened.
+    var reduced: Int
 }
 
 extension MomentContent {

@@ -51,52 +51,77 @@ public actor BackupService {
         if !request.settingsOnly {
             for collection in Self.collections { stored += try await records.records(in: collection) }
         }
-        // Two records may name the same content.
-        var seen: Set<ItemID> = []
-        let contents = stored.flatMap(\.blobs).filter { seen.insert($0).inserted }
         let settings = await apps.backupSettings(privacy: vault.settings)
+        let plan = BackupPlan(records: stored, settings: settings, ring: request.settingsOnly ? nil : ring)
+        var missing: Set<ItemID> = []
         let blob = ItemID.random()
         do {
-            var writer = try await BackupWriter(to: blob, in: blobs, slots: slots, rootKey: rootKey)
-            try await writer.add(
-                .manifest,
-                Self.json(
-                    BackupManifest(
-                        created: Date(timeIntervalSince1970: time.wallClock()).ISO8601Format(),
-                        contents: request.settingsOnly ? "settings" : "everything", records: stored.count,
-                        blobs: contents.count)))
-            try await writer.add(.settings, Self.json(settings))
-            if !request.settingsOnly { try await writer.add(.keyRing, ring.plaintext.withUnsafeBytes { Array($0) }) }
-            for record in stored { try await writer.add(.record, Self.json(BackupRecord(record))) }
-            for content in contents { try await add(content, to: &writer) }
-            try await writer.finish()
+            var written: (size: UInt64, blobs: Int)
+            while true {
+                do {
+                    written = try await write(plan, without: &missing, to: blob, slots: slots, rootKey: rootKey)
+                    break
+                } catch let error as UnreadableContent {
+                    // Part of it is in the backup already, which begins again without it.
+                    missing.insert(error.content)
+                }
+            }
             await log.append(
                 .backupExported, user: peer.user,
                 request.settingsOnly ? "A backup of the settings was made." : "A backup of everything was made.")
             return ExportReply(
-                blob: blob.description, size: writer.size, apps: settings.apps.count, records: stored.count,
-                blobs: contents.count)
+                blob: blob.description, size: written.size, apps: settings.apps.count, records: stored.count,
+                blobs: written.blobs, incomplete: plan.incomplete(without: missing, device: device))
         } catch {
             try? await blobs.remove(blob)
             throw error
         }
     }
 
-    private func add(_ content: ItemID, to writer: inout BackupWriter) async throws {
-        // Content from another device may not have been read here yet.
-        try? await files.fetchWhereMissing(content)
-        guard let size = try await blobs.size(content) else {
-            throw ControlError(
-                .failed,
-                "The content of a file or photo is not on this computer; connect its hub (`applocker hub`), or remove "
-                    + "that item, and make the backup again.")
+    /// - Parameter missing: content that is left out; what is not on this computer is added.
+    /// - Throws: `UnreadableContent`.
+    private func write(
+        _ plan: BackupPlan, without missing: inout Set<ItemID>, to blob: ItemID, slots: KeySlots, rootKey: SecretBytes
+    ) async throws -> (size: UInt64, blobs: Int) {
+        var contents: [(id: ItemID, size: UInt64)] = []
+        var isHubReachable = true
+        for content in plan.contents where !missing.contains(content) {
+            // Content from another device may not have been read here yet.
+            do {
+                if isHubReachable { try await files.fetchWhereMissing(content) }
+            } catch let error as HubUnreachable where error.code != .notUnderstood {
+                // The others would wait for a connection too.
+                isHubReachable = false
+            } catch {
+                // It stays missing.
+            }
+            if let size = try? await blobs.size(content) {
+                contents.append((content, size))
+            } else {
+                missing.insert(content)
+            }
         }
-        try await writer.begin(.blob, length: UInt64(ItemID.length) + size)
-        try await writer.append(content.bytes)
-        for offset in stride(from: 0, to: size, by: 1 << 20) {
-            let piece = try await blobs.read(content, offset: offset, length: Int(min(1 << 20, size - offset)))
-            try await writer.append(piece)
+        var writer = try await BackupWriter(to: blob, in: blobs, slots: slots, rootKey: rootKey)
+        let manifest = BackupManifest(
+            created: Date(timeIntervalSince1970: time.wallClock()).ISO8601Format(),
+            contents: plan.ring == nil ? "settings" : "everything", records: plan.records.count, blobs: contents.count)
+        try await writer.add(.manifest, Self.json(manifest))
+        try await writer.add(.settings, Self.json(plan.settings))
+        if let ring = plan.ring { try await writer.add(.keyRing, ring.plaintext.withUnsafeBytes { Array($0) }) }
+        for record in plan.records { try await writer.add(.record, Self.json(BackupRecord(record))) }
+        for content in contents {
+            try await writer.begin(.blob, length: UInt64(ItemID.length) + content.size)
+            try await writer.append(content.id.bytes)
+            for offset in stride(from: 0, to: content.size, by: 1 << 20) {
+                let length = Int(min(1 << 20, content.size - offset))
+                guard let piece = try? await blobs.read(content.id, offset: offset, length: length),
+                    piece.count == length
+                else { throw UnreadableContent(content: content.id) }
+                try await writer.append(piece)
+            }
         }
+        try await writer.finish()
+        return (writer.size, contents.count)
     }
 
     static func json(_ value: some Encodable) throws -> [UInt8] {
