@@ -60,6 +60,38 @@ def test_rows_rendered_before_their_list_is_attached_are_kept(page):
     assert rows == 1
 
 
+# Alerts that arrive from now on are shown when `release` is called.
+HOLD_ARRIVALS = """async () => {
+    const { Household } = await import("/household/household.js");
+    const read = Household.prototype.alertsOf;
+    window.release = null;
+    Household.prototype.alertsOf = async function (keys) {
+        const found = await read.call(this, keys);
+        await new Promise((resolve) => { window.release = resolve; });
+        return found;
+    };
+}"""
+
+
+@pytest.mark.clock
+@pytest.mark.computer_is_off
+def test_a_press_is_not_lost_when_an_alert_arrives(phone):
+    page = phone.page
+    make(phone, "alerts", 3)
+    phone.go("alerts", "Alerts")
+    page.evaluate(HOLD_ARRIVALS)
+    make(phone, "blocked", 1)
+    eventually(lambda: page.evaluate("() => window.release !== null"), "the alert has been read")
+    page.locator(".alert-main").first.hover()
+    with clock.paused(page):
+        page.mouse.down()
+        # It would be above the pressed one, at its place.
+        page.evaluate("() => window.release()")
+        page.mouse.up()
+        page.get_by_role("dialog").wait_for()
+    page.locator(".alert", has_text="diary was denied.").wait_for()
+
+
 def test_immediate_retries_of_an_app_are_one_alert(phone):
     phone.go("alerts", "Alerts")
     make(phone, "repeated", 5)

@@ -20,6 +20,9 @@ for (const end of ["pointerup", "pointercancel"]) {
     window.addEventListener(end, () => afterClick.port1.postMessage(null), { capture: true });
 }
 
+/** Ends once nothing is pressed: a press on what moves or is replaced before the release does nothing. */
+export const untilReleased = () => released;
+
 /**
  * The function that calls `show`, one call at a time, at most once a frame, and not while something is pressed: a press
  * on a button that is replaced before the release does nothing. `show` throws if AppLocker is locked meanwhile, which
