@@ -9,7 +9,7 @@ import disguise_steps
 from disguise_steps import COUNT_PASSKEY_REQUESTS, REMEMBER, disguised, hold, tries, wait_until_handled
 from phone import PIN, Phone
 from settings_steps import page_of
-from waiting import eventually_equals
+from waiting import eventually, eventually_equals
 
 pytestmark = pytest.mark.computer_is_off
 
@@ -77,6 +77,8 @@ def test_the_settings_disguise_the_app_as_notes(phone):
         "Words and short numbers are written in notes every day: it needs a PIN of digits alone"
     ).wait_for()
     page.get_by_role("button", name="Cancel").click()
+    # Until then the note pad is still marked, and choosing it changes nothing.
+    eventually(lambda: page.get_by_label("Its own name and icon").is_checked())
     page.get_by_label("A working note pad").click()
     phone.type_pin()
     page.get_by_text("Disguise turned on").wait_for()

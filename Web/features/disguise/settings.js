@@ -51,17 +51,16 @@ export function disguisePage(context) {
         if (chosen === chosenIdentity()) return;
         const isSure = chosen === "applocker" || (await showsDigits(context, chosen));
         if (signal.aborted) return;
-        if (isSure) {
-            chooseIdentity(chosen);
-            await storeIdentity(companion);
-            // The hub's text for browsers that show it themselves has the old name, too.
-            companion.dispatchEvent(new Event("identity"));
-            const registration = await navigator.serviceWorker?.getRegistration("/");
-            // They still have the other name.
-            for (const notification of (await registration?.getNotifications()) ?? []) notification.close();
-            toast(chosen === "applocker" ? "Disguise turned off" : "Disguise turned on");
-        }
-        draw();
+        // The choice before is marked again. One that counts is marked already.
+        if (!isSure) return draw();
+        chooseIdentity(chosen);
+        await storeIdentity(companion);
+        // The hub's text for browsers that show it themselves has the old name, too.
+        companion.dispatchEvent(new Event("identity"));
+        const registration = await navigator.serviceWorker?.getRegistration("/");
+        // They still have the other name.
+        for (const notification of (await registration?.getNotifications()) ?? []) notification.close();
+        toast(chosen === "applocker" ? "Disguise turned off" : "Disguise turned on");
     };
     const list = element("div", { class: "card rows", role: "radiogroup", "aria-label": "Appearance" });
     const draw = () =>
