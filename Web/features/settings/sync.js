@@ -72,7 +72,7 @@ export async function syncPage({ companion, signal, toast }) {
         }
         clearTimeout(slow);
         if (signal.aborted) return;
-        await draw();
+        again();
         status.textContent = word;
     };
     const keep = async () => {
@@ -81,7 +81,7 @@ export async function syncPage({ companion, signal, toast }) {
         toast(isKept
             ? "Storage is permanent now"
             : "The browser refused. Put AppLocker on the Home Screen, then try again.");
-        await draw();
+        again();
     };
     const again = redrawing(draw, signal);
     for (const kind of ["connection", "outbox", "state", "changed"]) {
