@@ -51,8 +51,11 @@ export function disguisePage(context) {
         if (chosen === chosenIdentity()) return;
         const isSure = chosen === "applocker" || (await showsDigits(context, chosen));
         if (signal.aborted) return;
-        // The choice before is marked again. One that counts is marked already.
-        if (!isSure) return draw();
+        if (!isSure) {
+            // The choice before is marked again. One that counts is marked already.
+            draw();
+            return;
+        }
         chooseIdentity(chosen);
         await storeIdentity(companion);
         // The hub's text for browsers that show it themselves has the old name, too.
