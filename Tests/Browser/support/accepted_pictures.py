@@ -5,13 +5,21 @@ import base64
 import json
 import os
 import pathlib
+import re
 import socket
+
+from waiting import eventually
 
 FOLDER = pathlib.Path(__file__).parents[1] / "pictures"
 MADE_WITH = FOLDER / "made-with.json"
 # At most so many of 10,000 pixels may differ by more than DISTANCE of 255 in one of their colours.
 MOST, MOST_OF_ANOTHER_CHROMIUM, DISTANCE = 10, 100, 32
 
+# Whether each photo in sight is shown.
+SHOWN = """() => [...document.querySelectorAll(".moment-image, .photos-image, .map-image")].every((image) => {
+    const { top, bottom, width } = image.getBoundingClientRect();
+    return image.hasAttribute("src") || width === 0 || bottom < 0 || top > innerHeight;
+})"""
 # Shows a copy, which nothing draws again, without what depends on the hour, on this computer and on its journal.
 STILL = """async (computer) => {
     window.live = document.getElementById("app");
@@ -19,8 +27,10 @@ STILL = """async (computer) => {
     const fields = copy.querySelectorAll("input, textarea");
     for (const [index, field] of live.querySelectorAll("input, textarea").entries()) fields[index].value = field.value;
     live.replaceWith(copy);
+    scrollTo(0, 0);
     await Promise.all([...copy.querySelectorAll("img[src]")].map((image) => image.decode().catch(() => {})));
-    for (const other of copy.querySelectorAll(".connection, .home-banner, .moment-remembered")) other.remove();
+    const others = ".connection, .home-banner, .moment-remembered, .moment-sharp";
+    for (const other of copy.querySelectorAll(others)) other.remove();
     for (const one of copy.querySelectorAll(".alert")) {
         if (!/Kontoverwaltung|Firefox|مدير|degraded/.test(one.textContent)) one.remove();
     }
@@ -28,7 +38,8 @@ STILL = """async (computer) => {
     const words = [[new RegExp(`\\\\b${computer}\\\\b`, "g"), "study"],
         [/\\d{1,2}:\\d{2}(:\\d{2})? left/, "0:42 left"], [/\\d+ min left/, "14 min left"],
         [/\\d{1,2}:\\d{2}\\s[AP]M/g, "10:09 AM"], [/(just now|yesterday|\\d+ \\w+ ago)/g, "3 minutes ago"],
-        [/AppLocker \\d+\\.\\d+\\.\\d+/g, "AppLocker 1.0.0"], [/(Yesterday|Today)/g, "Today"],
+        [/(Yesterday|Today)/g, "Today"], [/\\d+ things? could be/, "3 things could be"],
+        [/127\\.0\\.0\\.1:\\d+/, "hub.example"],
     ];
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
@@ -67,20 +78,23 @@ class Pictures:
         self.page = browser.new_page()
 
     def look(self, page, name):
+        eventually(lambda: page.evaluate(SHOWN), "every photo is shown")
         page.evaluate(STILL, socket.gethostname())
         page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
         taken = page.screenshot(animations="disabled", caret="hide", scale="css")
         page.evaluate("() => document.getElementById('app').replaceWith(live)")
-        file = FOLDER / f"{name}.png"
+        file = FOLDER / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.png"
         if self.is_updating:
             file.write_bytes(taken)
             return
         accepted = file.read_bytes()
+        if taken == accepted:
+            return
         both = [base64.b64encode(data).decode() for data in (accepted, taken)]
         share = self.page.evaluate(COMPARE, [*both, DISTANCE])
         if share > self.most:
             self.failures.mkdir(parents=True, exist_ok=True)
-            (self.failures / f"{name}.png").write_bytes(taken)
+            (self.failures / file.name).write_bytes(taken)
             self.differing.append(f"{name}: {share / 100} % of it")
 
     def end(self):
