@@ -155,6 +155,38 @@ def test_a_refusal_is_shown_with_its_reason(phone):
     phone.check()
 
 
+# The next reading of the launches lasts until `release` is called; `isOver`: later ones find none.
+HOLD_READING = """async () => {
+    const { Household } = await import("/household/household.js");
+    const read = Household.prototype.launches;
+    Object.assign(window, { isOver: false, release: null });
+    Household.prototype.launches = async function () {
+        const found = await read.call(this);
+        if (window.isOver) return [];
+        if (!window.release) await new Promise((resolve) => { window.release = resolve; });
+        return found;
+    };
+}"""
+
+
+@pytest.mark.clock
+def test_a_launch_that_ended_is_not_shown_again_by_an_earlier_reading(phone):
+    page = phone.page
+    make(phone, "forgotten", 1)
+    card = page.locator(".launch")
+    card.get_by_role("button", name="Approve", exact=True).click()
+    card.locator(".command-progress[data-state=refused]").wait_for()
+    page.evaluate(HOLD_READING)
+    # An answered card is drawn again each second.
+    eventually(lambda: page.evaluate("() => window.release !== null"), "the launches are being read")
+    page.evaluate("() => { window.isOver = true; }")
+    # The result was shown for long enough: a reading from now on removes the card.
+    page.clock.fast_forward(6000)
+    phone.inside("companion.device.changed(['requests/']);")
+    page.evaluate("() => window.release()")
+    eventually_equals(card.count, 0, "the card is removed")
+
+
 def tab_to(page, name):
     """Presses Tab until the control with this name has the focus."""
     passed = []

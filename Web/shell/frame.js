@@ -2,7 +2,7 @@
 import { pageTitle } from "../ui/app-identity.js";
 import { dismantle, element } from "../ui/element.js";
 import { icon } from "../ui/icon.js";
-import { live } from "../ui/live.js";
+import { live, redrawing } from "../ui/live.js";
 import { button } from "../ui/parts.js";
 import { clearToasts } from "../ui/toast.js";
 import { applyUpdate, offline, updates } from "../workers/registration.js";
@@ -50,8 +50,10 @@ export class Frame {
         this.root.replaceChildren(skip, navigation,
             element("div", { class: "frame" }, this.#connection, this.#update, this.#main));
         this.companion.addEventListener("roster", () => this.#drawTabs(), { signal });
-        this.companion.addEventListener("connection", () => this.#drawConnection(), { signal });
-        updates.addEventListener("state", () => this.#drawUpdate(), { signal });
+        // They move the screen below them.
+        this.companion.addEventListener("connection",
+            redrawing(async () => this.#drawConnection(), signal), { signal });
+        updates.addEventListener("state", redrawing(async () => this.#drawUpdate(), signal), { signal });
         this.#drawTabs();
         this.#drawConnection();
         this.#drawUpdate();

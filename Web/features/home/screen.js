@@ -1,7 +1,7 @@
 // Home: pending launches, the computer with its actions, what could be stronger, intruder photos and the latest blocks.
 import { drawn, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { everySecond, live } from "../../ui/live.js";
+import { everySecond, live, redrawing, whenChanged } from "../../ui/live.js";
 import { empty, iconButton, row, rows, section, tile } from "../../ui/parts.js";
 import { ago, named, sentenceOf } from "../../ui/words.js";
 import { mergeAlerts } from "../../household/merge-alerts.js";
@@ -83,11 +83,13 @@ function waitingLaunches(context) {
         list.hidden = cards.size === 0;
         keyed(list, [...cards.values()], ({ id }) => id, (card) => card.element, () => "");
     };
+    const update = redrawing(show, signal);
+    whenChanged(companion, ["requests"], update, signal);
     everySecond(() => {
         for (const card of cards.values()) card.tick();
-        if ([...cards.values()].some((card) => card.isTimeOver || card.isAnswered)) show().catch(() => {});
+        if ([...cards.values()].some((card) => card.isTimeOver || card.isAnswered)) update();
     }, signal);
-    return { element: list, ready: live(companion, ["requests"], show, signal) };
+    return { element: list, ready: update() };
 }
 
 /**
@@ -129,12 +131,14 @@ async function followComputers(context, overview) {
         draw();
     };
     overview.append(list, place, actions);
+    // Not by `show`: the connection is shown also while a report is being read.
+    const redraw = redrawing(async () => draw(), signal);
     followPresence(companion, (reported) => {
         presence = reported;
-        draw();
+        redraw();
     }, signal);
-    companion.addEventListener("connection", draw, { signal });
-    const timer = setInterval(() => !document.hidden && draw(), 20_000);
+    companion.addEventListener("connection", redraw, { signal });
+    const timer = setInterval(() => !document.hidden && redraw(), 20_000);
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
     await live(companion, ["status"], show, signal);
 }

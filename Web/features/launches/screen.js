@@ -1,6 +1,6 @@
 // One launch, opened by a notification. Its address may be from anywhere, so only a tap answers.
 import { element } from "../../ui/element.js";
-import { everySecond, live } from "../../ui/live.js";
+import { everySecond, redrawing, whenChanged } from "../../ui/live.js";
 import { button, empty } from "../../ui/parts.js";
 import { LaunchCard, outcomeWords } from "../../ui/launch-card.js";
 
@@ -28,11 +28,13 @@ export async function launch(context) {
                 "It may have ended long ago, or this device has not received it yet. Waiting launches are on Home.",
                 home));
     };
+    const update = redrawing(show, signal);
+    whenChanged(companion, ["requests"], update, signal);
     everySecond(() => {
         card?.tick();
-        if (card?.isRead || (card?.isTimeOver && !card.isAnswered)) show().catch(() => {});
+        if (card?.isRead || (card?.isTimeOver && !card.isAnswered)) update();
     }, signal);
-    live(companion, ["requests"], show, signal);
+    update();
     const title = prefer === "approve" ? "Approve it?" : prefer === "deny" ? "Deny it?" : "Waiting launch";
     return { title, back: "home", body: [place] };
 }
