@@ -8,9 +8,9 @@ import { openStored } from "../household/keys.js";
 import { BlobUploader } from "./blob-uploader.js";
 
 /**
- * `live`: all of the hub's records are here, and new ones are shown at once. `connecting`: the first attempt. `waiting`:
- * an attempt failed; the next one follows after a pause, or is running. `other`: another tab follows the hub. `removed`:
- * the hub refuses this device without a proof of its revocation.
+ * `live`: all of the hub's records are here, and new ones are shown at once. `connecting`: the first attempt.
+ * `waiting`: an attempt failed; the next one follows after a pause, or is running. `other`: another tab follows the
+ * hub. `removed`: the hub refuses this device without a proof of its revocation.
  * @typedef {"off" | "connecting" | "live" | "waiting" | "other" | "removed"} Connection
  */
 
