@@ -140,6 +140,16 @@ def test_an_animation_moves_full_screen_unless_less_motion_is_asked_for(phone):
     assert page.locator(".moment-view-moving[src]").count() == 0
 
 
+PRESS_TWICE = """(heart) => {
+    const pressed = () => heart.getAttribute("aria-pressed");
+    window.pressed = [pressed()];
+    new MutationObserver(() => pressed() === window.pressed.at(-1) || window.pressed.push(pressed()))
+        .observe(heart, { attributes: true });
+    heart.click();
+    heart.click();
+}"""
+
+
 def test_a_moment_becomes_a_favourite_and_leads_to_its_neighbours(phone):
     _, moment, _ = kept(phone, [LETTER, birthday(), SNOW])
     page = opened(phone, f"moments/{moment}")
@@ -148,6 +158,8 @@ def test_a_moment_becomes_a_favourite_and_leads_to_its_neighbours(phone):
     assert heart.get_attribute("aria-pressed") == "false"
     heart.click()
     page.locator(".moment-favour[aria-pressed=true]").wait_for()
+    heart.evaluate(PRESS_TWICE)
+    eventually_equals(lambda: page.evaluate("() => window.pressed"), ["true", "false", "true"], "one after another")
     page.locator(".moment-neighbour", has_text="Older").click()
     page.get_by_role("heading", name="First snow").wait_for()
     page.locator(".moment-neighbour", has_text="Newer").click()

@@ -51,6 +51,8 @@ class Detail {
     #versions = [];
     #isComparing = false;
     #newestUpdate = 0;
+    /** Ends when the presses so far are stored. */
+    #favoured = Promise.resolve();
     #photosKey = "";
     #photosShown = new AbortController();
     #notice = element("div", { class: "moment-notice" });
@@ -176,13 +178,13 @@ class Detail {
         window.scrollTo(0, 0);
     }
 
-    async #favour() {
-        try {
-            this.#moment = await this.#context.companion.moments.setFavourite(this.#moment, !this.#moment.favourite);
+    /** The second of two quick presses undoes the first. */
+    #favour() {
+        this.#favoured = this.#favoured.then(async () => {
+            const { companion } = this.#context;
+            this.#moment = await companion.moments.setFavourite(this.#moment, !this.#moment.favourite);
             this.#heart.setAttribute("aria-pressed", String(this.#moment.favourite));
-        } catch (error) {
-            this.#context.toast(sentenceOf(error));
-        }
+        }).catch((error) => this.#context.toast(sentenceOf(error)));
     }
 
     async #restore() {
