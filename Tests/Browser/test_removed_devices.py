@@ -4,7 +4,7 @@ import pytest
 
 from settings_steps import page_of
 from vault_steps import NAMES, NEWEST, CompanionTab, joins
-from waiting import eventually_equals
+from waiting import eventually
 
 # Tom's app has a version that does not report its owner.
 FORGET_OWNER = """async () => {
@@ -83,9 +83,8 @@ def test_the_sheet_shows_failed_removals(phone, tom):
     phone.check()
     phone.picture("device-removal-failed")
     assert "Tom's phone" in tom.anna.do(NAMES)
-    eventually_equals(
-        lambda: len(cut_off), 3, "once the household revoked it, each of the two tabs tried again by itself"
-    )
+    # At each further connection too.
+    eventually(lambda: len(cut_off) >= 3, "once the household revoked it, each of the two tabs tried again by itself")
     # The removal succeeds at the next connection.
     phone.context.unroute("**/v1/roster")
     sheet.get_by_role("button", name="Close").click()
