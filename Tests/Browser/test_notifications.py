@@ -181,6 +181,8 @@ def test_unwanted_kinds_become_one_silent_notification(phone):
         "vault": True,
         "moment": True,
         "remark": True,
+        "date": True,
+        "memory": True,
     }
     for _ in range(3):
         shown = phone.push(phone.event("blocked", appName="Secret"), "AppLocker is up to date")

@@ -4,21 +4,11 @@ import json
 
 import pytest
 
-from notified import deliver
-from phone import Phone
-from push_service import STUB, push_service
+from notified_phone import CLICK, GENERAL, NOTHING, NotifiedPhone
+from push_service import push_service
 from vault_steps import CompanionTab, Person, share
 from waiting import eventually, eventually_equals
 
-SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotifications())
-    .map(({ title, body, silent }) => [title, body, silent])"""
-CLEAR = """async () => {
-    for (const one of await (await navigator.serviceWorker.ready).getNotifications()) one.close();
-}"""
-CLICK = """async () => {
-    const [notification] = await self.registration.getNotifications();
-    self.dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "" }));
-}"""
 COMMENT = """async (text) => {
     const { companion } = await window.v.ours();
     const [moment] = (await companion.moments.list()).moments;
@@ -47,39 +37,6 @@ HAS_PUSH = """async () => {
     return (await companion.device.hub.devices()).find(({ id }) => id === own).hasPush;
 }"""
 NOTICES = "() => window.v.companion.device.store.fact('vaultNotices')"
-NOTHING = ["AppLocker is up to date", "No new notification.", True]
-GENERAL = ["New event on one of your computers", "Open AppLocker to see it.", False]
-
-
-class Locked:
-    """Ben's phone with its service worker, and messages for it."""
-
-    def __init__(self, new_context, hub, stored, service):
-        self.phone = Phone(new_context, hub, name="Ben's phone", has_service_worker=True)
-        self.context, self.page = self.phone.context, self.phone.page
-        self.context.grant_permissions(["notifications"], origin=self.phone.address)
-        self.context.add_init_script(f"({STUB})({json.dumps(service.describe())});")
-        self.phone.begin(stored)
-        self.registration = None
-        self.session = self.context.new_cdp_session(self.page)
-        self.session.on("ServiceWorker.workerRegistrationUpdated", self.registered)
-        self.session.send("ServiceWorker.enable")
-        ready = "() => navigator.serviceWorker.ready.then(() => true)"
-        eventually(lambda: self.page.evaluate(ready) and self.registration, "the worker is active")
-
-    def registered(self, event):
-        for registration in event["registrations"]:
-            if not registration["isDeleted"]:
-                self.registration = registration["registrationId"]
-
-    def deliver(self, message):
-        """Returns the title, the text and whether it is silent of the one notification that is shown for it."""
-        self.page.evaluate(CLEAR)
-        eventually_equals(lambda: self.page.evaluate(SHOWN), [], "no notification remains")
-        deliver(self.session, self.context.service_workers[0], self.phone.address, self.registration, message)
-        eventually(lambda: self.page.evaluate(SHOWN), "it is listed")
-        [shown] = self.page.evaluate(SHOWN)
-        return shown
 
 
 @pytest.fixture
@@ -87,7 +44,7 @@ def shared(new_context, new_whole_context, neighbours):
     """Anna's browser without screens, Ben's phone, another tab of it, and the push service of Ben's browser."""
     with push_service() as service, neighbours.hub("--allow-private-push") as hub:
         anna = Person(new_context, hub, neighbours.anna, has_clock=True)
-        ben = Locked(new_whole_context, hub, neighbours.ben, service)
+        ben = NotifiedPhone(new_whole_context, hub, neighbours.ben, service)
         tab = CompanionTab(ben.phone)
         share(anna, tab)
         # At most one push a minute says the same; this is a later minute.

@@ -2,6 +2,7 @@
 import { Companion } from "/session/companion.js";
 import { randomBytes } from "/crypto/bytes.js";
 import { ringKind } from "/crypto/ring.js";
+import { followReminders } from "/features/notifications/reminders.js";
 import { eventually, equal, expect, refusal } from "./harness.js";
 import { decoy, paired, real, reopened, sent, settled, titles, withDecoy } from "./decoy-household.js";
 import { refusing } from "./fake-household.js";
@@ -173,6 +174,39 @@ export const tests = {
         }
         expect(sentRequests[real].length >= 2, "unlocking sends requests");
         equal(sentRequests[decoy], sentRequests[real], "requests and their sizes");
+        companion.close();
+    },
+
+    async eachPINSendsAReminderListOfItsOwnWithEachUnlock() {
+        const all = await withDecoy();
+        const { companion, household } = all;
+        const { defaultResponse } = household;
+        const lists = [];
+        household.defaultResponse = async (route, url, body, signal) => {
+            if (route !== "PUT /v1/push/reminders") return defaultResponse.call(household, route, url, body, signal);
+            lists.push(body);
+            return undefined;
+        };
+        await companion.settings.set("wantsPush", true);
+        const update = followReminders(companion);
+        const sentBy = async (pin) => {
+            lists.length = 0;
+            await reopened(companion, pin);
+            await update();
+            return lists.map(({ list, reminders }) => [list, reminders.map(({ at, content }) => [at, content.length])]);
+        };
+        const [[own]] = [await sentBy(real), await sentBy(decoy)];
+        const tomorrow = new Date(Date.now() + 86_400_000 - new Date().getTimezoneOffset() * 60_000);
+        const date = { name: "x", day: tomorrow.toISOString().slice(0, 10), yearly: true };
+        await (await companion.dates()).save(null, date);
+        await eventually(() => lists.length > 0, "the list after a change");
+        const [found, others] = [await sentBy(decoy), await sentBy(real)];
+        equal([found.length, others.length], [1, 1], "requests of each unlock");
+        equal(others, [own], "the real PIN's list, without the decoy's date");
+        expect(found[0][0] !== own[0], "the lists have different ids");
+        equal(found[0][1].map(([, length]) => length), [60], "44 bytes in base64");
+        await companion.decoy.remove();
+        equal(lists.at(-1), { list: found[0][0], reminders: [] }, "the decoy's list is removed with it");
         companion.close();
     },
 

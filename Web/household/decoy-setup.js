@@ -8,6 +8,7 @@ import { CompanionError } from "./errors.js";
 import { cleared, placeOf, putEntry, randomEntry, triedOf, withKey } from "./pin-slots.js";
 import { refusalOf, unlockDataFact, unlockDataOf } from "./unlock.js";
 import { UnlockedKeys } from "./keys.js";
+import { removeReminderLists } from "./reminder-keys.js";
 import { checkPIN } from "./pin-rules.js";
 import { momentBody } from "../formats/moment-format.js";
 import { recordKey } from "../formats/record-key.js";
@@ -129,6 +130,7 @@ export async function removeDecoy(device) {
             };
         });
         device.changed(waiting.map(({ key }) => key));
+        await removeReminderLists(device, keys.map((one) => one.rootKey));
     } catch (error) {
         throw refusalOf(error);
     } finally {

@@ -345,6 +345,18 @@ export class HubClient {
         return subscriptions;
     }
 
+    /**
+     * Replaces this device's list of pushes to itself. `at`: seconds since 1970. Throws HubError `conflict` without a
+     * push subscription.
+     * @param {string} list an id
+     * @param {{ at: number, content: Uint8Array }[]} reminders
+     */
+    setReminders(list, reminders) {
+        /** @type {HubAPI.PushRemindersRequest} */
+        const body = { list, reminders: reminders.map(({ at, content }) => ({ at, content: base64(content) })) };
+        return this.#requests.send("PUT", "/v1/push/reminders", { body });
+    }
+
     removePush() {
         return this.#requests.send("DELETE", "/v1/push");
     }

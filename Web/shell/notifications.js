@@ -1,5 +1,5 @@
 // Notifications in pages: marks them as seen, opens the tapped one, and keeps them coming.
-import { renewSubscription, seen } from "../features/notifications/notifications.js";
+import { areNotificationsOn, renewSubscription, seen } from "../features/notifications/notifications.js";
 import { followArrivals } from "../features/notifications/signals.js";
 
 /** @param {Companion} companion */
@@ -30,6 +30,18 @@ export function followNotifications(companion) {
     };
     document.addEventListener("visibilitychange", renew);
     companion.addEventListener("identity", renew);
+    /** @type {Promise<() => Promise<void>> | null} */
+    let reminders = null;
+    const remind = async () => {
+        if (companion.state !== "unlocked" || (!reminders && !(await areNotificationsOn(companion)))) return;
+        reminders ??= import("../features/notifications/reminders.js")
+            .then(({ followReminders }) => followReminders(companion));
+        await (await reminders)();
+    };
+    // Also after each renewal: the subscription exists, and another day may have begun.
+    companion.addEventListener("notifications", () => {
+        remind().catch(() => (reminders = null));
+    });
     navigator.serviceWorker?.addEventListener("message", ({ data }) => {
         if (data?.kind === "go" && typeof data.address === "string" && data.address.startsWith("/#/")) {
             location.hash = data.address.slice(1);

@@ -2,14 +2,16 @@
 
 /**
  * `launch`: a pending launch. `vault`: an entry that another device of the vault pushes. `changed`: the owner's changes
- * at a computer. `moment`, `remark`: of another member of a shared vault. The others are kinds of HouseholdEvent.
- * @typedef {"launch" | "blocked" | "failed" | "photographed" | "changed" | "vault" | "moment" | "remark"} NoticeKind
+ * at a computer. `moment`, `remark`: of another member of a shared vault. `date`, `memory`: reminders of this device.
+ * The others are kinds of HouseholdEvent.
+ * @typedef {"launch" | "blocked" | "failed" | "photographed" | "changed" | "vault" | "moment" | "remark" | "date"
+ *   | "memory"} NoticeKind
  */
 /**
  * `quiet`: this kind is turned off. `address`: opened by a tap, after the "#". `about`: identifies notifications of the
- * same thing.
+ * same thing. `reminder`: what it was made of.
  * @typedef {{ kind: NoticeKind | "unknown" | "test", tag: string, title: string, body: string, address: string,
- *   answers: boolean, quiet: boolean, about: string }} Notice
+ *   answers: boolean, quiet: boolean, about: string, reminder?: import("../formats/reminder.js").Reminder }} Notice
  */
 
 /**
@@ -19,15 +21,24 @@
 
 /** @type {readonly NoticeKind[]} */
 export const noticeKinds = Object.freeze(
-    ["launch", "blocked", "failed", "photographed", "changed", "vault", "moment", "remark"]);
+    ["launch", "blocked", "failed", "photographed", "changed", "vault", "moment", "remark", "date", "memory"]);
+
+/**
+ * @param {Record<string, boolean>} kinds as they are stored: those that a person changed
+ * @param {string} kind
+ */
+export const isKindOn = (kinds, kind) => kinds[kind] ?? kind !== "memory";
+
 /** @type {QuietHours} before a person changes them */
 export const usualQuietHours = Object.freeze({
     isOn: false, from: "22:00", to: "07:00", launch: true, photographed: true,
 });
+/** When reminders are shown, "HH:MM", before a person changes it. */
+export const usualReminderTime = "09:00";
 /** Names of facts in the store. */
 export const factNames = Object.freeze({
     kinds: "noticeKinds", wanted: "wantsPush", test: "pushTest", identity: "guise", quietHours: "quietHours",
-    lastShown: "lastNotice",
+    lastShown: "lastNotice", reminderTime: "reminderTime",
 });
 
 /**

@@ -1,25 +1,29 @@
 // A push message is the signed record as JSON, as the hub has it, opened with the keys that are available while locked;
 // of a shared vault, the record without its content.
 import { recordKey } from "../formats/record-key.js";
-import { textOf } from "../crypto/bytes.js";
+import { textOf, unbase64 } from "../crypto/bytes.js";
 import { Roster } from "../crypto/roster.js";
 import { isRecord } from "../hub/events.js";
 import { openHousehold, openStored } from "../household/keys.js";
+import { storedReminderKey } from "../household/reminder-keys.js";
 import { ownerTag } from "../household/shared-keys.js";
 import { checkRecord, RecordRefusal } from "../formats/record-check.js";
 import { authorOfNotice, noticeCollections } from "../formats/record-notice.js";
 import { nameAmong } from "../formats/remark-format.js";
+import { openReminder } from "../formats/reminder.js";
 import { noticeDatabases } from "../household/vault-notices.js";
 import { CompanionStore } from "../store/store.js";
 
 /** @typedef {import("../formats/record-bodies.js").RecordBodies} RecordBodies */
+/** @typedef {import("../formats/reminder.js").Reminder} Reminder */
 /**
  * Of "audit", which can't be opened while locked: the device that wrote it and, if it can be read, its name. Of a
  * shared vault the same; `isQuiet`: by another device of this person, or not wanted. `vault`: its household.
  * @typedef {{ collection: "events", id: string, body: RecordBodies["events"] }
  *   | { collection: "requests", id: string, body: RecordBodies["requests"] }
  *   | { collection: "audit", id: string, body: Partial<RecordBodies["devices"]> }
- *   | { collection: "moments" | "remarks", vault: string, name: string | undefined, isQuiet: boolean }} OpenedPush
+ *   | { collection: "moments" | "remarks", vault: string, name: string | undefined, isQuiet: boolean }
+ *   | { collection: "reminder", reminder: Reminder }} OpenedPush
  */
 
 /**
@@ -31,6 +35,7 @@ import { CompanionStore } from "../store/store.js";
  */
 export async function openPush(device, message) {
     const record = JSON.parse(textOf(message));
+    if (typeof record?.reminder === "string") return openOwn(device, record.reminder);
     if (!isRecord(record)) throw new SyntaxError("The push message is not a valid record.");
     record.blobs ??= [];
     if ("digest" in record) return openNotice(device, record);
@@ -47,6 +52,19 @@ export async function openPush(device, message) {
     // Another computer of the household has the same keys.
     if (body.computer !== record.author) throw new RecordRefusal("wrongWriter");
     return /** @type {OpenedPush} */ ({ collection, id: record.id, body });
+}
+
+/**
+ * What this device sealed for itself.
+ * @param {DeviceSession} device
+ * @param {string} sealed in base64
+ * @returns {Promise<OpenedPush>}
+ */
+async function openOwn(device, sealed) {
+    const key = await storedReminderKey(device);
+    const reminder = key && (await openReminder(key, device.paired.device, unbase64(sealed)));
+    if (!reminder) throw new SyntaxError("The push message is not a reminder of this device.");
+    return { collection: "reminder", reminder };
 }
 
 /**

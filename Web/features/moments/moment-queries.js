@@ -1,6 +1,7 @@
 // Searches and counts opened moments.
 import { ringKind } from "../../crypto/ring.js";
 import { dayOf, localOf, photoHash } from "../../formats/moment-format.js";
+import { dayAfter } from "../../formats/special-date.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
@@ -20,17 +21,46 @@ export function searchableText(moment) {
 }
 
 /**
+ * @param {string} day
+ * @returns {string[]} "-05-17"; where the year has no February 29, its 28 is both
+ */
+function calendarDays(day) {
+    const isShort = new Date(`${day.slice(0, 4)}-02-29T00:00:00Z`).getUTCMonth() !== 1;
+    return isShort && day.endsWith("-02-28") ? ["-02-28", "-02-29"] : [day.slice(4)];
+}
+
+/**
  * This day in other years, newest first.
  * @param {Moment[]} moments
  * @param {string} day "2024-05-17"; what was on February 29 is shown on 28 where the year has none
  */
 export function onThisDay(moments, day) {
-    const isShort = new Date(`${day.slice(0, 4)}-02-29T00:00:00Z`).getUTCMonth() !== 1;
-    const days = isShort && day.endsWith("-02-28") ? ["-02-28", "-02-29"] : [day.slice(4)];
+    const days = calendarDays(day);
     return moments.filter((moment) => {
         const other = dayOf(moment);
         return other.slice(0, -6) !== day.slice(0, 4) && days.includes(other.slice(-6));
     });
+}
+
+/**
+ * The days, from one to another, both counted, that have moments of earlier years.
+ * @param {Moment[]} moments
+ * @param {string} from
+ * @param {string} to
+ */
+export function rememberedDays(moments, from, to) {
+    /** @type {Map<string, string>} the first year of each day of the calendar */
+    const first = new Map();
+    for (const moment of moments) {
+        const day = dayOf(moment);
+        const [year, rest] = [day.slice(0, -6), day.slice(-6)];
+        if ((first.get(rest) ?? "9999") > year) first.set(rest, year);
+    }
+    const days = new Set();
+    for (let day = from; day <= to; day = dayAfter(day, 1)) {
+        if (calendarDays(day).some((rest) => (first.get(rest) ?? "9999") < day.slice(0, 4))) days.add(day);
+    }
+    return days;
 }
 
 /** @param {Map<string, number>} counts @param {string} name @param {number} [more] */

@@ -112,6 +112,16 @@ export class Moments {
         return onThisDay((await this.list()).moments, day);
     }
 
+    /**
+     * The days that have moments of earlier years, from a day to another, both counted. Throws CompanionError `locked`.
+     * @param {string} from
+     * @param {string} to
+     */
+    async rememberedDays(from, to) {
+        const { rememberedDays } = await import("./moment-queries.js");
+        return rememberedDays((await this.list()).moments, from, to);
+    }
+
     /** @param {{ together?: string }} [since] the local day that days together are counted from */
     async statistics(since = {}) {
         const { statistics } = await import("./moment-queries.js");

@@ -5,7 +5,7 @@ import { dateBody, daysBetween, isDay, localDay, nextTime, readDate } from "../.
 import { CompanionError } from "../../household/errors.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { randomID, unbase64 } from "../../crypto/bytes.js";
-import { occasionFrom } from "./together.js";
+import { occasionDays, occasionFrom } from "./together.js";
 
 /** @typedef {import("../../formats/special-date.js").DateContent} DateContent */
 /** @typedef {import("../../formats/special-date.js").SpecialDate} SpecialDate */
@@ -74,6 +74,15 @@ export class SpecialDates {
         });
         return [...(next ? [{ ...next, name: null }] : []), ...all]
             .sort((one, other) => one.inDays - other.inDays);
+    }
+
+    /**
+     * How many there are on each day, from a day to another, both counted. Throws CompanionError `locked`.
+     * @param {string} from
+     * @param {string} to
+     */
+    async days(from, to) {
+        return occasionDays(await this.list(), from, to);
     }
 
     /**

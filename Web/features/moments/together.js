@@ -1,5 +1,5 @@
 // The occasions of the day that two people count from: anniversaries and round numbers of days.
-import { anniversary, dayAfter, daysBetween } from "../../formats/special-date.js";
+import { anniversary, dayAfter, daysBetween, nextTime } from "../../formats/special-date.js";
 
 /**
  * The next occasion after today.
@@ -28,4 +28,26 @@ export function occasionFrom(since, today) {
     if (since >= today) return null;
     const next = nextOccasion(since, dayAfter(today, -1));
     return { ...next, inDays: next.inDays - 1 };
+}
+
+/**
+ * How many occasions each day has, from a day to another, both counted; days without one are not in it.
+ * @param {Pick<import("../../formats/special-date.js").DateList, "together" | "dates">} list
+ * @param {string} from
+ * @param {string} to
+ * @returns {Map<string, number>}
+ */
+export function occasionDays({ together, dates }, from, to) {
+    /** @type {Map<string, number>} */
+    const days = new Map();
+    const next = [
+        ...(together ? [(/** @type {string} */ day) => occasionFrom(together.day, day)] : []),
+        ...dates.map((date) => (/** @type {string} */ day) => nextTime(date, day)),
+    ];
+    for (const after of next) {
+        for (let found = after(from); found && found.day <= to; found = after(dayAfter(found.day, 1))) {
+            days.set(found.day, (days.get(found.day) ?? 0) + 1);
+        }
+    }
+    return days;
 }

@@ -2,7 +2,9 @@
 import { hex, randomBytes } from "../../crypto/bytes.js";
 import { HubUnreachable } from "../../hub/errors.js";
 import { CompanionError } from "../../household/errors.js";
-import { factNames, noticeKinds, usualQuietHours } from "../../workers/notification-text.js";
+import {
+    factNames, isKindOn, noticeKinds, usualQuietHours, usualReminderTime,
+} from "../../workers/notification-text.js";
 import { changingSubscription, ended, keepSubscription, renewIfWanted, soon } from "../../workers/push-subscription.js";
 
 /** @typedef {import("../../workers/notification-text.js").NoticeKind} NoticeKind */
@@ -95,6 +97,12 @@ export async function unsubscribe(companion) {
     });
 }
 
+/**
+ * Whether a person turned them on, on this device.
+ * @param {Companion} companion
+ */
+export const areNotificationsOn = ({ settings }) => settings.get(factNames.wanted, false);
+
 /** For an erased device: ends its subscription and closes its notifications. */
 export async function forgetNotifications() {
     const registration = await navigator.serviceWorker?.getRegistration("/");
@@ -130,9 +138,9 @@ export async function renewSubscription(companion) {
 
 /** @param {Companion} companion @returns {Promise<Record<NoticeKind, boolean>>} */
 export async function wantedKinds({ settings }) {
-    const kept = await settings.get(factNames.kinds, /** @type {Partial<Record<NoticeKind, boolean>>} */ ({}));
+    const kept = await settings.get(factNames.kinds, /** @type {Record<string, boolean>} */ ({}));
     return /** @type {Record<NoticeKind, boolean>} */ (Object.fromEntries(
-        noticeKinds.map((kind) => [kind, kept[kind] ?? true])));
+        noticeKinds.map((kind) => [kind, isKindOn(kept, kind)])));
 }
 
 /**
@@ -142,6 +150,20 @@ export async function wantedKinds({ settings }) {
  */
 export async function setWantedKinds(companion, change) {
     await companion.settings.set(factNames.kinds, { ...(await wantedKinds(companion)), ...change });
+    companion.reportNotifications(companion.notificationProblem);
+}
+
+/**
+ * When reminders are shown, "HH:MM".
+ * @param {Companion} companion
+ * @returns {Promise<string>}
+ */
+export const reminderTime = ({ settings }) => settings.get(factNames.reminderTime, usualReminderTime);
+
+/** @param {Companion} companion @param {string} time "HH:MM" */
+export async function setReminderTime(companion, time) {
+    await companion.settings.set(factNames.reminderTime, time);
+    companion.reportNotifications(companion.notificationProblem);
 }
 
 /** Safari shows no buttons in a notification. */

@@ -1,7 +1,7 @@
 // Notifications of this device: on or off, which kinds, and a test.
 import {
-    lastShown, notificationState, offersAnswers, quietHours, renewSubscription, setQuietHours, setWantedKinds,
-    subscribe, testPush, unsubscribe, wantedKinds,
+    lastShown, notificationState, offersAnswers, quietHours, reminderTime, renewSubscription, setQuietHours,
+    setReminderTime, setWantedKinds, subscribe, testPush, unsubscribe, wantedKinds,
 } from "./notifications.js";
 import { setVaultNotices, vaultNotices } from "./vault-notices.js";
 import { arrivalSignals, canVibrate, playSound, setArrivalSignals } from "./signals.js";
@@ -25,21 +25,23 @@ const kinds = {
     vault: ["Activity on another device", "Configured on that device, in “Activity”"],
     moment: ["A new moment", "By another member of a shared vault"],
     remark: ["A comment or reaction", "By another member of a shared vault"],
+    date: ["Special dates", "On the day, without its name"],
+    memory: ["On this day", "When there are moments of earlier years"],
 };
-const withoutComputer = ["vault", "moment", "remark"];
+const withoutComputer = ["vault", "moment", "remark", "date", "memory"];
 
 /** @type {SettingsPage} */
 export async function notifications({ companion, signal, toast }) {
     const body = element("div", { class: "settings-parts" });
     const draw = async () => {
-        const [state, wanted, hours, vaults] = [
+        const [state, wanted, hours, vaults, reminded] = [
             await notificationState(companion), await wantedKinds(companion), await quietHours(companion),
-            companion.state === "unlocked" ? await vaultNotices(companion) : [],
+            companion.state === "unlocked" ? await vaultNotices(companion) : [], await reminderTime(companion),
         ];
         const signals = await arrivalSignals(companion);
         await showLast();
         if (waiting > 0 || signal.aborted) return;
-        body.replaceChildren(...parts(state, wanted, hours, vaults), openApp(signals));
+        body.replaceChildren(...parts(state, wanted, hours, vaults, reminded), openApp(signals));
     };
     const update = redrawing(draw, signal);
     // One change after another, and drawn after the last one: no switch turns back while another change is waiting.
@@ -86,16 +88,25 @@ export async function notifications({ companion, signal, toast }) {
             title: "Vibration", checked: vibration,
             change: (checked) => changed(() => setArrivalSignals(companion, { vibration: checked })),
         }))], { foot: "For alerts and waiting apps that arrive while it is unlocked on this device." });
+    /** @param {string} label @param {string} value @param {(value: string) => Promise<void>} set */
+    const timeField = (label, value, set) => field(label, {
+        type: "time", required: true, value, onchange: (/** @type {Event} */ event) => {
+            const { value: typed } = /** @type {HTMLInputElement} */ (event.target);
+            // Not drawn again: the person may be typing.
+            if (typed) inTurn(() => set(typed));
+        },
+    });
+    /** @param {string} time */
+    const reminders = (time) => section("Reminders", [element("div", { class: "settings-times" },
+        timeField("Time of day", time, (value) => setReminderTime(companion, value)))], {
+        foot: "Special dates and “On this day” are shown at this time, also while this device is locked or another "
+            + "PIN unlocked it, for 60 days after AppLocker was unlocked. The hub learns on which days, but not why.",
+    });
     /** @param {QuietHours} hours */
     const quiet = (hours) => {
         /** @param {"from" | "to"} name @param {string} label */
-        const time = (name, label) => field(label, {
-            type: "time", required: true, value: hours[name], onchange: (/** @type {Event} */ event) => {
-                const { value } = /** @type {HTMLInputElement} */ (event.target);
-                // Not drawn again: the person may be typing.
-                if (value) inTurn(() => setQuietHours(companion, { [name]: value }));
-            },
-        });
+        const time = (name, label) =>
+            timeField(label, hours[name], (value) => setQuietHours(companion, { [name]: value }));
         /** @param {"launch" | "photographed"} name @param {string} title */
         const exception = (name, title) => switchRow({
             title, checked: hours[name],
@@ -116,8 +127,9 @@ export async function notifications({ companion, signal, toast }) {
      * @param {Record<NoticeKind, boolean>} wanted
      * @param {QuietHours} hours
      * @param {Awaited<ReturnType<typeof vaultNotices>>} vaults
+     * @param {string} reminded
      */
-    const parts = ({ permission, here, atHub }, wanted, hours, vaults) => {
+    const parts = ({ permission, here, atHub }, wanted, hours, vaults, reminded) => {
         const isOn = permission === "granted" && here && atHub !== false;
         if (permission === "install") {
             return [banner("phone", "",
@@ -162,6 +174,7 @@ export async function notifications({ companion, signal, toast }) {
                     title, note, checked: wanted[/** @type {NoticeKind} */ (kind)],
                     change: (checked) => changed(() => setWantedKinds(companion, { [kind]: checked })),
                 })))]),
+            isOn && (wanted.date || wanted.memory) && reminders(reminded),
             isOn && quiet(hours),
             isOn && section("Test",
                 [rows(row({ start: tile("bell"), title: "Send a test notification", onclick: test })), last, result]),

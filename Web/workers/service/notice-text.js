@@ -25,6 +25,7 @@ export const testNotice = {
  */
 export function noticeOf(opened, clock) {
     if ("vault" in opened) return memberNotice(opened);
+    if ("reminder" in opened) return reminderNotice(opened.reminder);
     const { collection, id, body } = opened;
     if (collection === "audit") return vaultNotice(id, body.name);
     const about = `${body.computer}/${body.app ?? ""}`;
@@ -75,6 +76,23 @@ function memberNotice({ collection, vault, name, isQuiet }) {
         title: `${member} ${collection === "moments" ? "added a moment" : "responded to a moment"}`,
         body: "Open AppLocker to see it.", address: `/moments?vault=${vault}`, answers: false, quiet: isQuiet,
         about: "",
+    };
+}
+
+/**
+ * A lock screen shows neither names nor words. One notification, also for the reminders of several PINs.
+ * @param {import("../../formats/reminder.js").Reminder} reminder
+ * @returns {Notice}
+ */
+export function reminderNotice(reminder) {
+    const { dates, memories } = reminder;
+    const remembered = "On this day: moments of earlier years";
+    const [title, body] = dates === 0 ? [remembered, "Open AppLocker to see them."]
+        : [dates === 1 ? "A special date today" : `${dates} special dates today`,
+            memories ? `${remembered}.` : "Open AppLocker to see it."];
+    return {
+        kind: dates === 0 ? "memory" : "date", tag: "reminder", title, body, address: "/moments", answers: false,
+        quiet: false, about: "", reminder,
     };
 }
 

@@ -1,13 +1,14 @@
 // Shows a notification for every push, because browsers end the subscription of an app that shows none.
 import { clockOf } from "../../household/computer-clocks.js";
 import { DeviceSession } from "../../sync/device-session.js";
-import { noticeOf, testNotice } from "./notice-text.js";
+import { noticeOf, reminderNotice, testNotice } from "./notice-text.js";
 import {
-    disguised, factNames, identityOf, isSilentNow, unknownNotice, usualQuietHours,
+    disguised, factNames, identityOf, isKindOn, isSilentNow, unknownNotice, usualQuietHours,
 } from "../notification-text.js";
 import { openPush } from "../open-push.js";
 import { renewIfWanted } from "../push-subscription.js";
 import { textOf, utf8 } from "../../crypto/bytes.js";
+import { localDay } from "../../formats/special-date.js";
 import { systemTime } from "../../hub/time.js";
 import { CompanionStore } from "../../store/store.js";
 import { Tabs } from "../../store/tabs.js";
@@ -87,7 +88,20 @@ async function read(device, message) {
     const clocks = await device.store.fact("clocks", {});
     const notice = noticeOf(opened, (computer) => clockOf(clocks, computer, systemTime.now()));
     const kinds = await device.store.fact(factNames.kinds, /** @type {Record<string, boolean>} */ ({}));
-    return { ...notice, quiet: notice.quiet || kinds[notice.kind] === false };
+    if (notice.reminder) return wantedReminder(notice.reminder, kinds);
+    return { ...notice, quiet: notice.quiet || !isKindOn(kinds, notice.kind) };
+}
+
+/**
+ * Only on its day, whenever it is delivered, and of the kinds that are on.
+ * @param {import("../../formats/reminder.js").Reminder} reminder
+ * @param {Record<string, boolean>} kinds
+ * @returns {Notice}
+ */
+function wantedReminder({ day, dates, memories }, kinds) {
+    const wanted = { day, dates: isKindOn(kinds, "date") ? dates : 0, memories: memories && isKindOn(kinds, "memory") };
+    const isToday = day === localDay(systemTime.now());
+    return { ...reminderNotice(wanted), quiet: !isToday || (wanted.dates === 0 && !wanted.memories) };
 }
 
 /**
@@ -130,7 +144,22 @@ async function show(notice, isSilent) {
             body: "No new notification.", quiet: true,
         }, true, there);
     }
-    await draw(notice, isSilent || notice.quiet, there);
+    const before = notice.reminder && shown(({ tag }) => tag === notice.tag)?.data.notice.reminder;
+    await draw(before ? joined(notice, before) : notice, isSilent || notice.quiet, there);
+}
+
+/**
+ * The reminder of another PIN on the same day hides none, and is not counted twice if it is delivered again.
+ * @param {Notice} notice
+ * @param {import("../../formats/reminder.js").Reminder} before
+ * @returns {Notice}
+ */
+function joined(notice, before) {
+    const { reminder } = notice;
+    if (!reminder || reminder.day !== before.day) return notice;
+    return reminderNotice({
+        day: before.day, dates: Math.max(reminder.dates, before.dates), memories: reminder.memories || before.memories,
+    });
 }
 
 const shownNow = () => worker.registration.getNotifications();
