@@ -15,17 +15,23 @@ MADE_WITH = FOLDER / "made-with.json"
 # At most so many of 10,000 pixels may differ by more than DISTANCE of 255 in one of their colours.
 MOST, MOST_OF_ANOTHER_CHROMIUM, DISTANCE = 10, 100, 32
 
-# Whether each photo in sight is shown.
-SHOWN = """() => [...document.querySelectorAll(".moment-image, .photos-image, .map-image")].every((image) => {
-    const { top, bottom, width } = image.getBoundingClientRect();
-    return image.hasAttribute("src") || width === 0 || bottom < 0 || top > innerHeight;
-})"""
+# Whether each photo in sight is shown; a moving one and a sharper one are layers of another.
+SHOWN = """() => !document.querySelector(".editor-tile:not(.editor-tile-drawn)")
+    && [...document.querySelectorAll("img:not(.moment-sharp, .moment-view-moving)")].every((image) => {
+        const { top, bottom, left, right, width } = image.getBoundingClientRect();
+        const isInSight = width > 0 && bottom > 0 && top < innerHeight && right > 0 && left < innerWidth;
+        return !isInSight || (image.hasAttribute("src") && image.complete);
+    })"""
 # Shows a copy, which nothing draws again, without what depends on the hour, on this computer and on its journal.
 STILL = """async (computer) => {
     window.live = document.getElementById("app");
     const copy = live.cloneNode(true);
     const fields = copy.querySelectorAll("input, textarea");
     for (const [index, field] of live.querySelectorAll("input, textarea").entries()) fields[index].value = field.value;
+    const canvases = copy.querySelectorAll("canvas");
+    for (const [index, canvas] of live.querySelectorAll("canvas").entries()) {
+        canvases[index].getContext("2d").drawImage(canvas, 0, 0);
+    }
     live.replaceWith(copy);
     scrollTo(0, 0);
     await Promise.all([...copy.querySelectorAll("img[src]")].map((image) => image.decode().catch(() => {})));
@@ -39,6 +45,7 @@ STILL = """async (computer) => {
         [/\\d{1,2}:\\d{2}(:\\d{2})? left/, "0:42 left"], [/\\d+ min left/, "14 min left"],
         [/\\d{1,2}:\\d{2}\\s[AP]M/g, "10:09 AM"], [/(just now|yesterday|\\d+ \\w+ ago)/g, "3 minutes ago"],
         [/(Yesterday|Today)/g, "Today"], [/\\d+ things? could be/, "3 things could be"],
+        [new RegExp(`[A-Z][a-z]+ \\\\d{1,2}, ${new Date().getFullYear()}`, "g"), "March 14, 2025"],
         [/127\\.0\\.0\\.1:\\d+/, "hub.example"],
     ];
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);

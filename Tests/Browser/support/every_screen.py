@@ -154,8 +154,12 @@ def photo(page):
     page.locator("dialog").wait_for()
 
 
-def toast(page):
+def answerable(page):
     page.locator(".launch").get_by_role("button", name="Approve", disabled=False).wait_for()
+
+
+def toast(page):
+    answerable(page)
     page.evaluate("""async () => (await import("/ui/toast.js")).toast(
         "“Under the stair” was moved to the trash.", { undo: () => {}, milliseconds: 1e9 })""")
 
@@ -166,7 +170,7 @@ def household_screens(ids):
         Screen("home", "home", toast),
         Screen("home, duration", "home", sheet("Choose the duration")),
         Screen("home, PIN", "home", sheet("Take a photo")),
-        Screen("launch", f"launch/{LAUNCH}", shown(".launch")),
+        Screen("launch", f"launch/{LAUNCH}", answerable),
         Screen("alerts", "alerts", shown(".alert")),
         Screen("alert", "alerts", lambda page: page.locator(".alert-main").first.click()),
         Screen("apps", "apps", shown(".apps-row")),
