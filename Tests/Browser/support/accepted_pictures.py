@@ -28,6 +28,12 @@ STILL = """async (computer) => {
     const copy = live.cloneNode(true);
     const fields = copy.querySelectorAll("input, textarea");
     for (const [index, field] of live.querySelectorAll("input, textarea").entries()) fields[index].value = field.value;
+    const year = String(new Date().getFullYear());
+    for (const date of copy.querySelectorAll("input[type=date]")) {
+        if (!date.value.startsWith(year)) continue;
+        date.value = "2025-03-14";
+        for (const time of copy.querySelectorAll("input[type=time]")) time.value = "10:09";
+    }
     const canvases = copy.querySelectorAll("canvas");
     for (const [index, canvas] of live.querySelectorAll("canvas").entries()) {
         canvases[index].getContext("2d").drawImage(canvas, 0, 0);
@@ -45,7 +51,7 @@ STILL = """async (computer) => {
         [/\\d{1,2}:\\d{2}(:\\d{2})? left/, "0:42 left"], [/\\d+ min left/, "14 min left"],
         [/\\d{1,2}:\\d{2}\\s[AP]M/g, "10:09 AM"], [/(just now|yesterday|\\d+ \\w+ ago)/g, "3 minutes ago"],
         [/(Yesterday|Today)/g, "Today"], [/\\d+ things? could be/, "3 things could be"],
-        [new RegExp(`[A-Z][a-z]+ \\\\d{1,2}, ${new Date().getFullYear()}`, "g"), "March 14, 2025"],
+        [new RegExp(`[A-Z][a-z]+ \\\\d{1,2}, ${year}`, "g"), "March 14, 2025"],
         [/127\\.0\\.0\\.1:\\d+/, "hub.example"],
     ];
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
