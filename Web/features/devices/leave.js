@@ -1,5 +1,6 @@
 // This device leaves the household.
 import { element } from "../../ui/element.js";
+import { redrawing } from "../../ui/live.js";
 import { banner, button, card, points, section } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { computerToAsk } from "./settings.js";
@@ -21,7 +22,7 @@ export async function removal(context) {
                 `${counted(unsent, "change")} of your notes ${unsent === 1 ? "is" : "are"} only on this device and ` +
                     `would be lost. Sync first.`)));
     };
-    companion.addEventListener("outbox", () => warn().catch(() => {}), { signal });
+    companion.addEventListener("outbox", redrawing(warn, signal), { signal });
     await warn();
     return {
         title: "Revoke this device",
