@@ -53,19 +53,19 @@ export class RestorableHousehold extends FakeHousehold {
         const index = this.records.findIndex(({ collection, id }) =>
             collection === record.collection && id === record.id);
         const stored = this.records[index];
-        const { replaces = record.revision - 1, ...rest } = record;
+        const { replaces = record.revision - 1, replacedVersion, ...rest } = record;
         if (stored && stored.signature === rest.signature) return { sequence: stored.sequence };
+        const storedVersion = stored && (await versionOf({
+            revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null,
+        }));
+        if (stored && replacedVersion && hex(unbase64(replacedVersion)) !== storedVersion) return { conflict: stored };
         if (replaces !== (stored?.revision ?? 0) || record.revision <= (stored?.revision ?? 0)) {
             return stored ? { conflict: stored } : { error: { code: "conflict", message: "Nothing is stored." } };
         }
         this.sequence += 1;
         const [earlier, named] = [stored?.ancestors, rest.ancestors]
             .map((text) => hex(unbase64(text ?? "")).match(/.{16}/g) ?? []);
-        if (stored) {
-            earlier.push(await versionOf({
-                revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null,
-            }));
-        }
+        if (storedVersion) earlier.push(storedVersion);
         const all = [...earlier.filter((one) => !named.includes(one)), ...named];
         const written = { ...rest, sequence: this.sequence, ancestors: base64(unhex(all.slice(-16).join(""))) };
         if (index >= 0) this.records.splice(index, 1);

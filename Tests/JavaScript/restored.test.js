@@ -357,6 +357,35 @@ export const tests = {
         phone.close();
     },
 
+    /** A change that was made before names revision 2 of the earlier store; the hub has another one by now. */
+    async aChangeReplacesNoOtherVersionOfARestoredHub() {
+        const hub = await RestorableHousehold.make();
+        const [first, second] = await pairedPhones(hub, ["one", "two"]);
+        const note = await first.notes.save(null, { title: "one", body: "" });
+        await eventually(async () => (await titles(second)).join() === "one", "the note arrives");
+        const backup = hub.backup();
+        hub.setOffline(second, true);
+        const own = await second.notes.save(await second.notes.read(note.id), { title: "theirs", body: "" });
+        await first.notes.save(await first.notes.read(note.id), { title: "two", body: "" });
+        await eventually(() => isSettled(first), "sent");
+        let isHeld = false;
+        hub.overrides["POST /v1/records"] = async (url, body) => {
+            const answer = () => hub.defaultResponse("POST /v1/records", url, JSON.parse(body));
+            if (isHeld || JSON.parse(body).records[0].author !== first.device.paired.device) return answer();
+            isHeld = true;
+            hub.restore(backup);
+            hub.setOffline(second, false);
+            await eventually(() => hub.notes()[0].revision === own.revision, "the other phone's change");
+            await eventually(() => isSettled(second), "it is acknowledged");
+            return answer();
+        };
+        await first.notes.save(await first.notes.read(note.id), { title: "three", body: "" });
+        equal(await settled(hub, [first, second], "both have the same notes"),
+            ["theirs", "three (conflict, one)"], "notes");
+        first.close();
+        second.close();
+    },
+
     async changesSentBeforeARestartIsDetectedDoNotIndicateARestoredHub() {
         const hub = await RestorableHousehold.make();
         const [phone] = await pairedPhones(hub, ["phone"]);

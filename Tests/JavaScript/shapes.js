@@ -69,7 +69,7 @@ export const notOfCompanions = ["ChangeHouseholdRequest", "IdleReport.Source"];
 const status = ["phoneIsAsked", "unguardedApps", "inactivity", "processes"];
 
 /**
- * Properties, by path, that no companion writes or reads. `replacedVersion`: only computers name it.
+ * Properties, by path, that no companion writes or reads. `replacedVersion`: they only write it.
  * @type {Record<string, string[]>}
  */
 export const unread = {

@@ -27,7 +27,9 @@ import { sealedBytes } from "../crypto/signature.js";
 export async function resolveConflict(device, line, conflict, seen) {
     const { record } = line;
     const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
-    if (isOther || conflict.revision === record.replaces) {
+    // A restored hub may have another version of that revision.
+    const isCompared = (await device.store.record(line.key))?.atHub !== undefined;
+    if (isOther || (conflict.revision === record.replaces && !isCompared)) {
         return refuseConflict(device, "a conflict with another record");
     }
     await ingestRecords(device, [conflict], { seen });

@@ -1,4 +1,5 @@
 // Sends pending changes of vaults' records in any tab, once each.
+import { base64, unhex } from "../crypto/bytes.js";
 import { firstBatch } from "./request-batch.js";
 import { HubUnreachable } from "../hub/errors.js";
 import { isOpen } from "../household/private-storage.js";
@@ -44,7 +45,7 @@ async function sendLines(device, parked) {
         const batch = firstBatch(lines);
         if (await settleDivergedOf(device, batch)) continue;
         const { outcomes, seen } = await writeToKnownStore(
-            device, batch.map(({ record }) => withValidBase(record)));
+            device, await Promise.all(batch.map((line) => basedRecord(device, line))));
         for (const [index, line] of batch.entries()) {
             const why = await settle(device, line, outcomes[index], seen);
             if (why) parked.set(line.key, why);
@@ -130,8 +131,11 @@ async function acknowledge(device, line, sequence, seen) {
         const cursor = await device.store.sequence("cursor");
         const isNewest = !known || known.record.revision <= record.revision;
         const newest = await newestWith(device, sequence);
+        // It replaces nothing if it is acknowledged again, as after an answer that was lost.
+        const isAgain = known?.record.signature === record.signature;
+        const versions = isAgain ? known.versions && { versions: known.versions } : await versionsBefore(known);
         await device.store.write({
-            ...(isNewest ? { records: [{ ...row, ...(await versionsBefore(known)) }] } : {}),
+            ...(isNewest ? { records: [{ ...row, ...versions }] } : {}),
             facts: {
                 [storeFacts.newest]: newest,
                 ...(known?.sequence !== sequence ? withoutSnapshotBelow([row], cursor) : {}),
@@ -147,11 +151,19 @@ async function acknowledge(device, line, sequence, seen) {
 }
 
 /**
- * A hub rejects a whole request if `replaces` of one record is not a revision.
- * @param {HubRecord} record
+ * A change with the version that it replaces, where this device read that one: a restored hub may have another one of
+ * the same revision. And with a valid revision, without which a hub rejects the whole request.
+ * @param {DeviceSession} device
+ * @param {Waiting} line
+ * @returns {Promise<HubRecord>}
  */
-function withValidBase(record) {
-    return record.replaces === undefined ? record : { ...record, replaces: storedCount(record.replaces) };
+async function basedRecord(device, { key, record }) {
+    if (record.replaces === undefined) return record;
+    const replaces = storedCount(record.replaces);
+    const row = await device.store.record(key);
+    // A row with the number of a revision at the hub is not the hub's.
+    const isRead = replaces > 0 && row?.record.revision === replaces && !row.atHub;
+    return { ...record, replaces, ...(isRead ? { replacedVersion: base64(unhex(await version(row.record))) } : {}) };
 }
 
 /** @param {HubRecord} record */
