@@ -5,10 +5,10 @@ import { sha256 } from "./primitives.js";
 
 /** @typedef {import("./envelope.js").RecordName} RecordName */
 /**
- * A record as it is transferred (docs/hub-protocol.md). `replacedVersion`: of the revision that it replaces.
+ * A record as it is transferred (docs/hub-protocol.md).
  * @typedef {{ collection: string, id: string, vault: string, revision: number, epoch: number, author: string,
  *   sealed?: string | null, blobs: string[], signature: string, sequence?: number, replaces?: number,
- *   replacedVersion?: string, ancestors?: string | null }} HubRecord
+ *   ancestors?: string | null }} HubRecord
  */
 
 const ecdsa = { name: "ECDSA", hash: "SHA-256" };

@@ -155,14 +155,14 @@ async function acknowledge(device, line, sequence, seen) {
  * the same revision. And with a valid revision, without which a hub rejects the whole request.
  * @param {DeviceSession} device
  * @param {Waiting} line
- * @returns {Promise<HubRecord>}
+ * @returns {Promise<HubRecord & { replacedVersion?: string }>}
  */
 async function basedRecord(device, { key, record }) {
     if (record.replaces === undefined) return record;
     const replaces = storedCount(record.replaces);
     const row = await device.store.record(key);
-    // A row with the number of a revision at the hub is not the hub's.
-    const isRead = replaces > 0 && row?.record.revision === replaces && !row.atHub;
+    // A row with the number of a revision at the hub is not the hub's; of an erased one the bytes are not here.
+    const isRead = replaces > 0 && row?.record.sealed && row.record.revision === replaces && !row.atHub;
     return { ...record, replaces, ...(isRead ? { replacedVersion: base64(unhex(await version(row.record))) } : {}) };
 }
 
