@@ -28,8 +28,8 @@ export async function resolveConflict(device, line, conflict, seen) {
     const { record } = line;
     const isOther = conflict.id !== record.id || conflict.collection !== record.collection;
     // A restored hub may have another version of that revision.
-    const isCompared = (await device.store.record(line.key))?.atHub !== undefined;
-    if (isOther || (conflict.revision === record.replaces && !isCompared)) {
+    const isRestored = async () => (await device.store.record(line.key))?.atHub !== undefined;
+    if (isOther || (conflict.revision === record.replaces && !(await isRestored()))) {
         return refuseConflict(device, "a conflict with another record");
     }
     await ingestRecords(device, [conflict], { seen });

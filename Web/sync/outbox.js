@@ -8,6 +8,7 @@ import { withoutSnapshotBelow } from "./moment-snapshot.js";
 import { follows, version, versionsBefore } from "./versions.js";
 import { storedCount } from "../store/store.js";
 
+/** @typedef {import("../store/store.js").Row} Row */
 /** @typedef {import("../store/store.js").Waiting} Waiting */
 
 /** Loaded at the first conflict. */
@@ -43,9 +44,9 @@ async function sendLines(device, parked) {
             && (!line.after || !keys.has(line.after)));
         if (lines.length === 0) return;
         const batch = firstBatch(lines);
-        if (await settleDivergedOf(device, batch)) continue;
-        const { outcomes, seen } = await writeToKnownStore(
-            device, await Promise.all(batch.map((line) => basedRecord(device, line))));
+        const records = await basedRecords(device, batch);
+        if (!records) continue;
+        const { outcomes, seen } = await writeToKnownStore(device, records);
         for (const [index, line] of batch.entries()) {
             const why = await settle(device, line, outcomes[index], seen);
             if (why) parked.set(line.key, why);
@@ -55,23 +56,40 @@ async function sendLines(device, parked) {
 }
 
 /**
- * Another device may have replaced a version that these changes are based on. A restored hub may have it as the
- * revision that they replace, and would lose it.
+ * These changes as they are sent; null if some were settled instead. Another device may have replaced the version that
+ * a change is based on: a restored hub may have it as the revision that the change replaces, and would lose it.
  * @param {DeviceSession} device
  * @param {Waiting[]} batch
- * @returns {Promise<boolean>} whether there were any
+ * @returns {Promise<HubRecord[] | null>}
  */
-async function settleDivergedOf(device, batch) {
-    let found = false;
+async function basedRecords(device, batch) {
+    const records = [];
     for (const line of batch) {
         const row = await device.store.record(line.key);
-        const isApart = row && line.record.replaces === row.record.revision && !(await follows(line.record, row))
-            && (await version(line.record)) !== (await version(row.record));
-        if (!isApart) continue;
-        await (await conflicts()).settleDiverged(device, line, row.record);
-        found = true;
+        const base = row && line.record.replaces === row.record.revision ? row : null;
+        const isApart = base && !(await follows(line.record, base))
+            && (await version(line.record)) !== (await version(base.record));
+        if (isApart) await (await conflicts()).settleDiverged(device, line, base.record);
+        else records.push(await basedRecord(line.record, base));
     }
-    return found;
+    return records.length === batch.length ? records : null;
+}
+
+/**
+ * A change with the version that it replaces, where this device read that one: a restored hub may have another one of
+ * the same revision. And with a valid revision, without which a hub rejects the whole request.
+ * @param {HubRecord} record
+ * @param {Row | null} base the row of the revision that it replaces
+ * @returns {Promise<HubRecord & { replacedVersion?: string }>}
+ */
+async function basedRecord(record, base) {
+    if (record.replaces === undefined) return record;
+    // A row with the number of a revision at the hub is not the hub's; of an erased one the bytes are not here.
+    const isRead = base?.record.sealed && !base.atHub;
+    return {
+        ...record, replaces: storedCount(record.replaces),
+        ...(isRead ? { replacedVersion: base64(unhex(await version(base.record))) } : {}),
+    };
 }
 
 /**
@@ -148,22 +166,6 @@ async function acknowledge(device, line, sequence, seen) {
     if (!line.isPushed) return;
     await import("./push-record.js").then(({ pushRecord }) => pushRecord(device, row.record))
         .catch((error) => console.warn(error));
-}
-
-/**
- * A change with the version that it replaces, where this device read that one: a restored hub may have another one of
- * the same revision. And with a valid revision, without which a hub rejects the whole request.
- * @param {DeviceSession} device
- * @param {Waiting} line
- * @returns {Promise<HubRecord & { replacedVersion?: string }>}
- */
-async function basedRecord(device, { key, record }) {
-    if (record.replaces === undefined) return record;
-    const replaces = storedCount(record.replaces);
-    const row = await device.store.record(key);
-    // A row with the number of a revision at the hub is not the hub's; of an erased one the bytes are not here.
-    const isRead = replaces > 0 && row?.record.sealed && row.record.revision === replaces && !row.atHub;
-    return { ...record, replaces, ...(isRead ? { replacedVersion: base64(unhex(await version(row.record))) } : {}) };
 }
 
 /** @param {HubRecord} record */
