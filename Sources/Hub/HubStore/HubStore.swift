@@ -156,7 +156,7 @@ public protocol HubStore: Sendable {
     /// - Throws: `conflict` without a push subscription.
     func setReminders(
         _ request: PushRemindersRequest, device: HubID, household: HubID, at time: Int64) async throws
-    /// The time of the earliest reminder of all devices; nil if there is none.
+    /// The time of the earliest reminder of all devices; nil without reminders.
     func nextReminder() async throws -> Int64?
     /// Removes and returns the reminders of this time and before, the earliest first.
     func takeReminders(dueAt time: Int64, limit: Int) async throws -> [DueReminder]

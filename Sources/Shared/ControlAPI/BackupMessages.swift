@@ -18,7 +18,7 @@ public struct ExportReply: Codable, Sendable {
         /// "files", "photos" or "intruders".
         public var collection: String
         public var id: String
-        /// A file's name, or the title of a photo's moment; empty where there is none.
+        /// A file's name, or the title of a photo's moment; empty if it has none.
         public var name: String
         public init(collection: String, id: String, name: String) {
             (self.collection, self.id, self.name) = (collection, id, name)
