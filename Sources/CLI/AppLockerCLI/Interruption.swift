@@ -10,16 +10,22 @@ enum Interruption {
             "Interrupted. Finished files stay locked or unlocked; the current file is unchanged.",
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let task = Task { try await work() }
-        let sources = [SIGINT, SIGTERM].map { number in
-            // The dispatch source receives the signal instead.
-            signal(number, SIG_IGN)
+        let (signals, arrived) = AsyncStream<Void>.makeStream()
+        var sources: [any DispatchSourceSignal] = []
+        for number in [SIGINT, SIGTERM] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { task.cancel() }
-            source.resume()
-            return source
+            source.setEventHandler { arrived.yield() }
+            sources.append(source)
+            // Registered before the work begins: until then a signal ends this process, which has nothing to undo.
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.resume()
+            }
         }
+        let task = Task { try await work() }
+        let watch = Task { for await _ in signals { task.cancel() } }
         defer {
+            watch.cancel()
             for source in sources { source.cancel() }
             for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         }
