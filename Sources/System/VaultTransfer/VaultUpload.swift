@@ -35,8 +35,8 @@ public struct VaultUpload: Sendable {
             }
             return report
         } catch {
-            // A failure doesn't matter: content without a record is removed later.
-            _ = try? await client.call(\.removeBlob, parameter: id.description)
+            // A failure doesn't matter: content without a record is removed later. A cancelled task sends no request.
+            _ = await Task { [client] in try? await client.call(\.removeBlob, parameter: id.description) }.value
             throw error
         }
     }
@@ -46,7 +46,12 @@ public struct VaultUpload: Sendable {
         let pieces = SealedPieces(original.sealer(stream), size: ControlRoute.maximumBlobPiece)
         var sealedSize: UInt64 = 0
         while let piece = try await pieces.next() {
-            try await client.putBlob(id.description, offset: sealedSize, bytes: piece)
+            // In a task of its own, which is not cancelled: AppLocker could receive the piece after the content's
+            // removal, and create it again.
+            try await Task { [client, sealedSize] in
+                try await client.putBlob(id.description, offset: sealedSize, bytes: piece)
+            }.value
+            try Task.checkCancellation()
             sealedSize += UInt64(piece.count)
             progress(pieces.contentSize)
         }

@@ -156,7 +156,10 @@ struct BackupCommand: AsyncParsableCommand {
                 let piece = try await runBlocking { [offset] in
                     try source.read(at: offset, count: ControlRoute.maximumBlobPiece)
                 }
-                try await client.putBlob(blob, offset: offset, bytes: piece)
+                // In a task of its own, which is not cancelled: AppLocker could receive the piece after the blob's
+                // removal, and create it again.
+                try await Task { [offset] in try await client.putBlob(blob, offset: offset, bytes: piece) }.value
+                try Task.checkCancellation()
                 offset += UInt64(piece.count)
                 progress.show(offset)
                 if piece.isEmpty { break }
