@@ -36,7 +36,9 @@ struct ScriptedControlTests {
         return .whole(status: error.status, (try? JSONEncoder().encode(ControlErrorBody(error: error))) ?? Data())
     }
 
-    private func ask(_ prompt: String) throws {
+    private func ask(_ prompt: String) async throws {
+        // The stream counts a moment after its first event was sent.
+        await eventually("the prompter's stream is open") { socket.streamCount == 1 }
         let report = PromptReport(
             prompt: prompt, app: "diary", name: "Diary", icon: nil, path: "/usr/bin/diary", process: 42,
             parentName: "bash", user: 1_000, userName: "eve", expiresInSeconds: 60, defaultGrantSeconds: 300,
@@ -73,19 +75,19 @@ struct ScriptedControlTests {
             try #require(prompter.isRunning, "\(prompter.errorOutput)")
         }
         try await printed("Ready.")
-        try ask("full")
+        try await ask("full")
         try await printed("The disk is full.")
         try await printed("Diary continues.")
-        try ask("ends")
+        try await ask("ends")
         try await printed("The launch is no longer waiting.")
-        try ask("next")
+        try await ask("next")
         try await printed("Diary continues.", times: 2)
         socket.stop()
         try await printed("Reconnecting")
         try socket.start(handler)
         try await printed("Ready.", times: 2)
         #expect(streams.withLock { $0 } == 3)
-        try ask("last")
+        try await ask("last")
         try await printed("Diary continues.", times: 3)
         prompter.kill()
     }
