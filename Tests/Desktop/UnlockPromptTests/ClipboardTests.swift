@@ -61,6 +61,7 @@ struct ClipboardTests {
         await eventually("it reports that it holds the text: \(holder.errorOutput)") { holder.output == "held\n" }
         #expect(try await paste(desktop) == large)
         holder.kill()
+        try await holder.wait()
         let refused = try hold(desktop, seconds: 30, text: large + Data([0x78]))
         #expect(try await refused.wait() == .code(1))
         #expect(refused.errorOutput.contains("more than 1 MiB of text can't be copied"))
