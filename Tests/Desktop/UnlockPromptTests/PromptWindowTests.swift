@@ -57,9 +57,10 @@ struct PromptWindowTests {
         let prompt = try await desktop.startPrompt()
         // Twice: the second time the window manager could prevent it from taking the focus.
         for round in ["1", "2"] {
-            let other = try ChildProcess("xev", ["-name", "other"], environment: desktop.environment)
+            // Each with a name of its own: that of the first round may still be closing.
+            let other = try ChildProcess("xev", ["-name", "other \(round)"], environment: desktop.environment)
             await eventually("the other window has the keyboard") {
-                try await desktop.x("xdotool", "getactivewindow", "getwindowname") == "other\n"
+                try await desktop.x("xdotool", "getactivewindow", "getwindowname") == "other \(round)\n"
             }
             try await desktop.press("a", "b")
             try desktop.daemon.send(.ask(.sample(round)))
