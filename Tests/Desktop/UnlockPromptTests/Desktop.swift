@@ -106,6 +106,25 @@ final class Desktop: Sendable {
         return watcher
     }
 
+    /// A child that prints "moved" if a part of the prompter's window is drawn differently from now on.
+    func watchMovement(of part: String) async throws -> ChildProcess {
+        let window = try #require(try await windows().first)
+        let place = try await x("xdotool", "getwindowgeometry", "--shell", window).split(separator: "\n")
+        func position(_ axis: String) throws -> Int {
+            try #require(place.first { $0.hasPrefix(axis + "=") }.flatMap { Int($0.dropFirst(axis.count + 1)) })
+        }
+        // WIDTHxHEIGHT+X+Y
+        let numbers = part.split { !$0.isNumber }.compactMap { Int($0) }
+        let (x, y) = try (position("X") + numbers[2], position("Y") + numbers[3])
+        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../movement.py"
+        let watcher = try ChildProcess(
+            "/usr/bin/python3", [program] + [x, y, numbers[0], numbers[1]].map(String.init), environment: environment)
+        await eventually("it has seen the part: \(watcher.stateDescription)") {
+            watcher.output.hasPrefix("watching\n") || !watcher.isRunning
+        }
+        return watcher
+    }
+
     func type(_ text: String) async throws { try await x("xdotool", "type", "--delay", "5", text) }
 
     func press(_ keys: String...) async throws {

@@ -134,20 +134,13 @@ struct PromptWindowTests {
         let still = await drawnHeading(desktop)
         let plain = try await desktop.warningPoints()
         try await desktop.type("wrong")
-        async let shots = photographs(of: desktop, for: .milliseconds(1_200))
+        let watcher = try await desktop.watchMovement(of: Self.heading)
         try await desktop.press("Return")
-        let moved = try await shots.contains { $0 != still }
         await eventually("the refusal is shown") { try await desktop.warningPoints() > plain + 200 }
         await eventually("it stops at its first position") { try await desktop.photograph(Self.heading) == still }
         desktop.daemon.onAnswer { _ in .init(200, PromptAnswer()) }
-        return moved
-    }
-
-    private func photographs(of desktop: Desktop, for duration: Duration) async throws -> [Data] {
-        var shots: [Data] = []
-        let end = ContinuousClock.now + duration
-        while .now < end { shots.append(try await desktop.photograph(Self.heading)) }
-        return shots
+        #expect(watcher.isRunning, "\(watcher.errorOutput)")
+        return watcher.output.contains("moved")
     }
 
     @Test func duringALockoutThePasscodeCannotBeEntered() async throws {
