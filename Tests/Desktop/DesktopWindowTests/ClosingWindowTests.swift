@@ -24,6 +24,8 @@ import Testing
         try await session.awaitWords("Stop the transfer?")
         try await session.photograph("stop-transfer")
         try await session.press("Keep Running")
+        // GTK activates a button a quarter of a second after its action.
+        try await session.awaiting("the question is closed") { try await !session.isShown("Stop the transfer?") }
         try await session.awaitWords("Locking film.mkv")
         try await session.press(keys: "ctrl+q")
         try await session.press("Stop")
