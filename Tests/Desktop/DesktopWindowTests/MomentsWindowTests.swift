@@ -54,10 +54,11 @@ import Testing
         try await openFirst(session)
         try await session.awaitWords("Photo 2 of 2")
         try await session.photograph("everline-moment")
-        // As wide as the page, however many share its height.
+        // As wide as the page, however many share its height; each has its height once its picture is decoded.
         for number in 1...2 {
-            let photo = try #require(try await session.parts().first { $0.name == "Photo \(number) of 2" })
-            #expect(photo.height > 400)
+            try await session.awaiting("photo \(number) is as wide as the page") {
+                try await session.parts().contains { $0.name == "Photo \(number) of 2" && $0.height > 400 }
+            }
         }
         try await session.press("Favourite")
         await eventually("it is a favourite") {
