@@ -54,12 +54,16 @@ public struct HoldGateCommand: Sendable {
                 gate: gate, socket: socket, daemonUser: daemonUser, daemonExecutable: daemonExecutable,
                 notifySocket: directory + "/notify.sock"),
             report: report)
-        if await holder.waitUntilReady(timeout: .seconds(10)) {
+        let announcement = Task {
+            var isReady = await holder.waitUntilReady(timeout: .seconds(10))
+            if !isReady, !Task.isCancelled { report("The gate has not reported readiness yet.") }
+            // `applocker up` waits for the word as long as this process runs.
+            while !isReady, !Task.isCancelled { isReady = await holder.waitUntilReady(timeout: .seconds(60)) }
+            guard isReady else { return }
             print(Self.holdingWord)
             fflush(nil)
-        } else {
-            report("The gate has not reported readiness yet.")
         }
+        defer { announcement.cancel() }
         Thread.detachNewThread {
             while let line = readLine() {
                 if line == Self.endWord {
