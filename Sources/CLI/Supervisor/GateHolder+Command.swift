@@ -45,7 +45,9 @@ public struct HoldGateCommand: Sendable {
             throw SupervisorError(.notPermitted, "The kernel refuses to hold launches here.", cause: refusal)
         }
         let (orders, sender) = AsyncStream<Order>.makeStream()
-        let signals = TerminationSignals(ends: [SIGTERM], ignores: [SIGINT, SIGHUP, SIGPIPE]) { sender.yield(.end) }
+        let signals = await TerminationSignals(ends: [SIGTERM], ignores: [SIGINT, SIGHUP, SIGPIPE]) {
+            sender.yield(.end)
+        }
         defer { signals.cancel() }
         replaceEarlierHolders(report: report)
         let directory = try makeNotifySocketDirectory()

@@ -21,7 +21,7 @@ public enum Supervisor {
         let lock = try StateLock(configuration.stateDirectory)
         defer { withExtendedLifetime(lock) {} }
         let (end, sender) = AsyncStream<Void>.makeStream()
-        let signals = TerminationSignals(ends: [SIGINT, SIGTERM], ignores: [SIGHUP, SIGPIPE]) { sender.finish() }
+        let signals = await TerminationSignals(ends: [SIGINT, SIGTERM], ignores: [SIGHUP, SIGPIPE]) { sender.finish() }
         defer { signals.cancel() }
 
         let (gate, enforcement) = try await RunningGate.start(configuration)

@@ -5,15 +5,23 @@ import Glibc
 final class TerminationSignals: Sendable {
     private let sources: [any DispatchSourceSignal]
 
-    /// Calls `arrived`, on one of Dispatch's threads, for each of `ends`; `ignores` have no effect from now on.
-    init(ends: [Int32], ignores: [Int32], arrived: @escaping @Sendable () -> Void) {
-        for number in ends + ignores { signal(number, SIG_IGN) }
-        sources = ends.map { number in
+    /// Calls `arrived`, on one of Dispatch's threads, for each of `ends` that arrives after this has returned; `ignores`
+    /// have no effect from now on.
+    init(ends: [Int32], ignores: [Int32], arrived: @escaping @Sendable () -> Void) async {
+        for number in ignores { signal(number, SIG_IGN) }
+        var sources: [any DispatchSourceSignal] = []
+        for number in ends {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler(handler: arrived)
-            source.resume()
-            return source
+            sources.append(source)
+            // Until it is registered the signal ends this process, which has started nothing yet: an ignored one would
+            // be lost.
+            await withCheckedContinuation { registered in
+                source.setRegistrationHandler { registered.resume() }
+                source.resume()
+            }
         }
+        self.sources = sources
     }
 
     func cancel() {
