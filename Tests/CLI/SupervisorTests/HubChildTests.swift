@@ -51,6 +51,9 @@ import Testing
     /// A socket that listens on this port of loopback, or -1 if another process uses the port.
     private func listener(on port: UInt16) -> Int32 {
         let occupied = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        // As the hub's own check of the port does: ended connections of another hub would block it for a minute.
+        var reuse: Int32 = 1
+        setsockopt(occupied, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
