@@ -26,7 +26,7 @@ final class StreamMember: @unchecked Sendable {
     var sequence: UInt64
     private weak var ring: StreamRing?
     private var whenEnded: CheckedContinuation<StreamEnd, Never>?
-    /// Whether the channel was not writable at the last heartbeat.
+    /// Whether the channel was not writable at the last heartbeat, and has not become writable since.
     private var missedHeartbeat = false
 
     init(
@@ -46,7 +46,11 @@ final class StreamMember: @unchecked Sendable {
 
     func send(_ bytes: ByteBuffer) { connection.send(bytes) }
 
-    func becameWritable() { ring?.catchUp(self) }
+    func becameWritable() {
+        // The client has read what it was sent, although the channel may be full again at the next heartbeat.
+        missedHeartbeat = false
+        ring?.catchUp(self)
+    }
 
     func beat() {
         if isWritable {
