@@ -36,16 +36,15 @@ struct ChangeService: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var isFirst = true
             while !Task.isCancelled {
                 do {
                     let changes = try await store.changes()
-                    if !isFirst { await streams.handle(.unknown) }
+                    // Also at first: the server accepts streams meanwhile.
+                    await streams.handle(.unknown)
                     for await change in changes { await streams.handle(change) }
                 } catch {
                     logger.warning("The store's notifications can't be received; retrying.")
                 }
-                isFirst = false
                 try? await time.sleep(for: .seconds(1))
             }
         }

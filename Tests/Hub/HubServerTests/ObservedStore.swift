@@ -10,7 +10,13 @@ final class ObservedStore: HubStore {
 
     private let counted = Mutex<[String: Int]>([:])
 
-    init(_ base: any HubStore) { self.base = base }
+    private let listening: AsyncStream<Void>?
+
+    /// - Parameter listening: nobody gets the store's changes before it ends.
+    init(_ base: any HubStore, listening: AsyncStream<Void>? = nil) {
+        self.base = base
+        self.listening = listening
+    }
 
     /// Runs once, after the next roster is read and before the hub gets it.
     func afterNextRoster(_ body: @escaping @Sendable () async throws -> Void) { hook.withLock { $0 = body } }
@@ -43,6 +49,11 @@ final class ObservedStore: HubStore {
     func completeBlobs(_ ids: Set<HubID>, of household: HubID) async throws -> Set<HubID> {
         note("completeBlobs", blobs: ids.count)
         return try await base.completeBlobs(ids, of: household)
+    }
+
+    func changes() async throws -> AsyncStream<HubChange> {
+        if let listening { for await _ in listening {} }
+        return try await base.changes()
     }
 
     // MARK: Unchanged
@@ -163,6 +174,5 @@ final class ObservedStore: HubStore {
     func setting(_ name: String, orStore value: Data) async throws -> Data {
         try await base.setting(name, orStore: value)
     }
-    func changes() async throws -> AsyncStream<HubChange> { try await base.changes() }
     func close() async throws { try await base.close() }
 }

@@ -111,6 +111,21 @@ struct StreamTests {
         }
     }
 
+    /// The hub accepts streams while it begins to listen to its store's changes.
+    @Test func aStreamReceivesWhatIsWrittenBeforeTheHubListens() async throws {
+        let (listening, listen) = AsyncStream<Void>.makeStream()
+        try await HubUnderTest.Configured(
+            configure: { _, _ in }, client: .init(), wrap: { ObservedStore($0, listening: listening) }
+        ).run { hub in
+            let computer = try await hub.found()
+            let stream = try await EventStream(hub, computer)
+            try await stream.wait(for: "live")
+            try await hub.put(computer.record(), by: computer)
+            listen.finish()
+            try await stream.wait(forNumber: 1)
+        }
+    }
+
     @Test func aStreamSendsKeepAlives() async throws {
         try await HubUnderTest.configured { configuration, _ in configuration.limits.heartbeat = .milliseconds(50) }.run
         { hub in
