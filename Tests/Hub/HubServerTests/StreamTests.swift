@@ -52,6 +52,8 @@ struct StreamTests {
             configuration.limits.householdRequests = .none
             configuration.limits.deviceRequests = .none
             configuration.limits.addressRequests = .none
+            // A stream that a reader has closed counts until the hub notices.
+            configuration.limits.streamsPerDevice = 1_000
         }.run { hub in
             let computer = try await hub.found()
             let writers = (0..<8).map { _ in
