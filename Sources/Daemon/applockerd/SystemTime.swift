@@ -17,8 +17,6 @@ struct SystemTime: TimeSource {
     }
 
     func now() -> Moment {
-        var elapsed = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &elapsed)
         var seconds = time(nil)
         var local = tm()
         // localtime_r need not look at a changed time zone by itself.
@@ -28,8 +26,13 @@ struct SystemTime: TimeSource {
             weekday: Weekday(daysSinceSunday: Int(local.tm_wday)) ?? .monday,
             // A leap second has number 60 and counts as the one before.
             secondOfDay: Int(local.tm_hour) * 3_600 + Int(local.tm_min) * 60 + min(Int(local.tm_sec), 59))
-        return Moment(
-            boot: boot, elapsed: .seconds(elapsed.tv_sec) + .nanoseconds(elapsed.tv_nsec), civil: civil)
+        return Moment(boot: boot, elapsed: elapsed(), civil: civil)
+    }
+
+    func elapsed() -> Duration {
+        var elapsed = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &elapsed)
+        return .seconds(elapsed.tv_sec) + .nanoseconds(elapsed.tv_nsec)
     }
 
     func wallClock() -> Double {
@@ -38,5 +41,5 @@ struct SystemTime: TimeSource {
         return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
     }
 
-    func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration, clock: .continuous) }
+    func sleep(until end: Duration) async throws { try await Task.sleep(for: end - elapsed(), clock: .continuous) }
 }

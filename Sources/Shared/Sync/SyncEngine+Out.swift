@@ -205,8 +205,8 @@ extension SyncEngine {
 
     /// The connection may work for other requests, so this one is tried again later.
     private func raiseLater(_ signal: Signal) {
-        Task { [time] in
-            _ = try? await time.sleep(for: .seconds(5))
+        Task { [time, end = time.elapsed() + .seconds(5)] in
+            _ = try? await time.sleep(until: end)
             signal.raise()
         }
     }
@@ -276,8 +276,8 @@ extension SyncEngine {
         }
         parked[line.number] = "A record of \(line.record.name.collection.rawValue): \(delegate.sentence(for: error))"
         guard parked.count == 1 else { return }
-        Task { [time] in
-            _ = try? await time.sleep(for: .seconds(300))
+        Task { [time, end = time.elapsed() + .seconds(300)] in
+            _ = try? await time.sleep(until: end)
             self.unpark()
         }
     }

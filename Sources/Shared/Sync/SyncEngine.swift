@@ -121,7 +121,7 @@ public actor SyncEngine {
                 if triesAgain { wait = .seconds(2) }
             }
             if householdHasChanged { continue }
-            let nap = Task { [time] in _ = try? await time.sleep(for: wait) }
+            let nap = Task { [time, end = time.elapsed() + wait] in _ = try? await time.sleep(until: end) }
             self.nap = nap
             await withTaskCancellationHandler {
                 await nap.value

@@ -22,7 +22,7 @@ final class TestTime: TimeSource {
 
     func wallClock() -> Double { state.withLock { $0.wall } }
 
-    func sleep(for duration: Duration) async throws {
+    func sleep(until elapsed: Duration) async throws {
         let number = state.withLock { state in
             state.nextSleeper += 1
             return state.nextSleeper
@@ -32,8 +32,10 @@ final class TestTime: TimeSource {
                 state.withLock { state in
                     if state.cancelled.remove(number) != nil {
                         continuation.resume(throwing: CancellationError())
+                    } else if elapsed <= state.moment.elapsed {
+                        continuation.resume()
                     } else {
-                        state.sleepers[number] = (state.moment.elapsed + duration, continuation)
+                        state.sleepers[number] = (elapsed, continuation)
                     }
                 }
             }

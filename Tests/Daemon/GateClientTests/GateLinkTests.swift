@@ -20,7 +20,7 @@ private struct StandingTime: TimeSource {
             boot: BootID(rawValue: "b"), elapsed: .seconds(1), civil: CivilTime(weekday: .monday, secondOfDay: 0))
     }
     func wallClock() -> Double { 0 }
-    func sleep(for duration: Duration) async throws {}
+    func sleep(until elapsed: Duration) async throws {}
 }
 
 /// The client, the gate at its other end, and the events it delivers.

@@ -159,8 +159,8 @@ public actor ActivityLog {
 
     private func countLater() {
         guard counting == nil else { return }
-        counting = Task { [time] in
-            _ = try? await time.sleep(for: RepeatedEvents.window)
+        counting = Task { [time, end = time.now().elapsed + RepeatedEvents.window] in
+            _ = try? await time.sleep(until: end)
             writeCounts()
         }
     }

@@ -252,8 +252,11 @@ public actor AppService: Relockable {
     func followTime() async throws {
         while !Task.isCancelled {
             try await serialQueue.perform { await tick() }
-            let wait = stored.policy.nextTransition(after: time.now()) ?? .seconds(86_400)
-            let nap = Task { [time] in _ = try? await time.sleep(for: max(wait, .milliseconds(1))) }
+            let now = time.now()
+            let wait = stored.policy.nextTransition(after: now) ?? .seconds(86_400)
+            let nap = Task { [time, end = now.elapsed + max(wait, .milliseconds(1))] in
+                _ = try? await time.sleep(until: end)
+            }
             self.nap = nap
             await withTaskCancellationHandler {
                 await nap.value

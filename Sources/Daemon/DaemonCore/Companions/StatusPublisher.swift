@@ -121,15 +121,15 @@ actor StatusPublisher {
             guard await sync.isConnected else { continue }
             await publish()
             repeatLater()
-            guard (try? await time.sleep(for: Self.shortest)) != nil else { return }
+            guard (try? await time.sleep(until: time.now().elapsed + Self.shortest)) != nil else { return }
         }
     }
 
     /// Publishes again after five minutes. It is started only while there is a connection.
     private func repeatLater() {
         repetition?.cancel()
-        repetition = Task { [time] in
-            guard (try? await time.sleep(for: Self.longest)) != nil else { return }
+        repetition = Task { [time, end = time.now().elapsed + Self.longest] in
+            guard (try? await time.sleep(until: end)) != nil else { return }
             refresh()
         }
     }

@@ -214,10 +214,10 @@ extension HouseholdService {
         let deadline = time.now().elapsed + .seconds(seconds)
         while true {
             let report = joining?.report ?? joiningOutcome ?? first
-            let left = deadline - time.now().elapsed
-            guard report == first, joining != nil, left > .zero else { return report }
-            let nap = Task { [time] in
-                try? await time.sleep(for: min(left, .seconds(2)))
+            let now = time.now().elapsed
+            guard report == first, joining != nil, deadline > now else { return report }
+            let nap = Task { [time, end = min(deadline, now + .seconds(2))] in
+                try? await time.sleep(until: end)
                 wakeJoining()
             }
             await withCheckedContinuation { joiningWaiters.append($0) }
@@ -258,7 +258,7 @@ extension HouseholdService {
                     }
                 }
                 guard self.joining != nil else { break }
-                do { try await time.sleep(for: wait) } catch { return }
+                do { try await time.sleep(until: time.now().elapsed + wait) } catch { return }
             }
             if Task.isCancelled { return }
         }

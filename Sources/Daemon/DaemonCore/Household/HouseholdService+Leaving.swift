@@ -53,8 +53,8 @@ extension HouseholdService {
             outcome.continuation.yield((try? await notifyHubOfLeaving()) != nil)
         }
         // Neither task is a child of this one, so that a hanging connection is not waited for.
-        let limit = Task { [time] in
-            try await time.sleep(for: Self.patience)
+        let limit = Task { [time, end = time.elapsed() + Self.patience] in
+            try await time.sleep(until: end)
             outcome.continuation.yield(false)
         }
         defer {

@@ -58,13 +58,13 @@ extension HouseholdService {
             let now = time.now().elapsed
             if pairing.joining != nil || now >= deadline { return report(pairing) }
             // The hub reports it on the stream; without a stream it is asked every two seconds.
-            await waitForJoin(at: min(deadline - now, .seconds(2)))
+            await waitForJoin(until: min(deadline, now + .seconds(2)))
         }
     }
 
-    private func waitForJoin(at most: Duration) async {
+    private func waitForJoin(until end: Duration) async {
         let nap = Task { [time] in
-            try? await time.sleep(for: most)
+            try? await time.sleep(until: end)
             deviceJoined()
         }
         await withCheckedContinuation { joinWaiters.append($0) }

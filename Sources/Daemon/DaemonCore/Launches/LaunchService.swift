@@ -164,7 +164,6 @@ public actor LaunchService: Relockable {
         let app = await apps.report(launch.app)
         let seconds =
             authorizer.hasPrompter(promptedUser) ? settings.promptTimeoutSeconds : settings.phoneTimeoutSeconds
-        let timeout = Duration.seconds(seconds)
         let report = PromptReport(
             prompt: "\(gateConnection)-\(launch.number)", app: app.id, name: app.name, icon: app.icon,
             path: launch.path,
@@ -176,10 +175,11 @@ public actor LaunchService: Relockable {
         // The prompter may have left meanwhile.
         guard authorizer.canAsk(promptedUser) else { return await denyUnasked(launch) }
         guard !authorizer.isAsleep else { return await denyUnasked(launch, .relocked) }
+        let deadline = time.now().elapsed + .seconds(seconds)
         waiting[number] = Waiting(
-            launch: launch, promptedUser: promptedUser, report: report, deadline: time.now().elapsed + timeout,
+            launch: launch, promptedUser: promptedUser, report: report, deadline: deadline,
             timeout: Task { [time] in
-                do { try await time.sleep(for: timeout) } catch { return }
+                do { try await time.sleep(until: deadline) } catch { return }
                 await self.timedOut(number)
             })
         send(.ask(report), to: promptedUser)

@@ -62,13 +62,12 @@ extension PresenceService {
             }
             guard watches[user]?.due != due else { continue }
             watches.removeValue(forKey: user)?.task.cancel()
-            let wait = due - time.now().elapsed
-            guard wait > .zero else {
+            guard due > time.now().elapsed else {
                 await lockForInactivity(user)
                 continue
             }
             let task = Task { [time] in
-                do { try await time.sleep(for: wait) } catch { return }
+                do { try await time.sleep(until: due) } catch { return }
                 await alarm(user)
             }
             watches[user] = (due, task)

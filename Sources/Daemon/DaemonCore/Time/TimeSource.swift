@@ -5,3 +5,7 @@ public import Sync
 public protocol TimeSource: WallClock {
     func now() -> Moment
 }
+
+extension TimeSource {
+    public func elapsed() -> Duration { now().elapsed }
+}

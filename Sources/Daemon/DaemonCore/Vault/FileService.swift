@@ -140,7 +140,7 @@ public actor FileService {
     /// Removes what a client began to send or fetch and abandoned for an hour, and earlier versions that are too old.
     /// Runs until the task is cancelled.
     func followAbandoned() async {
-        while (try? await time.sleep(for: .seconds(3_600))) != nil {
+        while (try? await time.sleep(until: time.elapsed() + .seconds(3_600))) != nil {
             // What can't be removed now is tried again.
             try? await blobs.sweepPassing(idleFor: .seconds(3_600))
             try? await records.pruneEarlierVersions(at: time.wallClock())

@@ -190,17 +190,14 @@ public actor VaultService: Relockable {
     private func watch() {
         idleWatch?.cancel()
         idleWatch = Task { [time] in
-            while !Task.isCancelled, let wait = timeLeft() {
-                if wait <= .zero { return await lock(user: nil, "it was not used") }
-                do { try await time.sleep(for: wait) } catch { return }
+            while !Task.isCancelled, let end = idleEnd {
+                if end <= time.now().elapsed { return await lock(user: nil, "it was not used") }
+                do { try await time.sleep(until: end) } catch { return }
             }
         }
     }
 
-    private func timeLeft() -> Duration? {
-        guard let opened else { return nil }
-        return opened.lastUsed + .seconds(settings.vaultIdleSeconds) - time.now().elapsed
-    }
+    private var idleEnd: Duration? { opened.map { $0.lastUsed + .seconds(settings.vaultIdleSeconds) } }
 }
 
 extension ControlError {
