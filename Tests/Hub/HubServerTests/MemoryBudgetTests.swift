@@ -23,6 +23,11 @@ struct MemoryBudgetTests {
         return SlowClient(client)
     }
 
+    /// What an answer reserved is released after its client has it, and before the connection's next request.
+    private func nextRequest(_ hub: HubUnderTest) async throws {
+        #expect(try await hub.request(.health).status == 200)
+    }
+
     /// One that a test releases while others wait.
     private final class SlowClient: Sendable {
         private let client: Mutex<RawClient?>
@@ -169,6 +174,7 @@ struct MemoryBudgetTests {
             _ = try await hub.store.write(records, household: computer.household, at: 0)
             func status() async throws -> Int { try await hub.request(.records, token: computer.token).status }
             #expect(try await status() == 200)
+            try await self.nextRequest(hub)
             let slow = try slowClient(of: "/v1/records", at: hub, token: computer.token)
             await eventually("the answer is being sent") { slow.isAnswered }
             for _ in 0..<5 { #expect(try await status() == 503) }
@@ -198,6 +204,7 @@ struct MemoryBudgetTests {
                 ).status
             }
             #expect(try await status() == 206)
+            try await self.nextRequest(hub)
             let (port, token) = (hub.port, HubUnderTest.text(computer.token))
             let slow = Mutex<Held?>(
                 try await onThread {
