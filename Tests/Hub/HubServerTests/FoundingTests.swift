@@ -21,6 +21,8 @@ struct FoundingTests {
             configuration.registration = registration
             configuration.trustedProxies = [AddressRange("127.0.0.1")!]
             configuration.limits.arrivals = .none
+            // None is allowed again during a test.
+            configuration.limits.failedTokens.perSecond = 0.001
             configuration.limits.households = households
         }.run(body)
     }
