@@ -50,6 +50,8 @@ public final class HubClient: HubConnection {
         configuration.timeout.read = TimeAmount(settings.silence)
         // Trying again is the caller's affair, with a growing pause.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // The hub closes a silent connection after 30 s: a request on it could be sent just then, and fail.
+        configuration.connectionPool.idleTimeout = .seconds(20)
         if let proxy = settings.proxy {
             guard let parts = URLComponents(string: proxy), parts.scheme == "http", let host = parts.host,
                 let port = parts.port
