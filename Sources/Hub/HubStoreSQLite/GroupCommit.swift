@@ -65,14 +65,15 @@ final class GroupCommit: Sendable {
                     let value = try body(database, &effects)
                     return { continuation.resume(returning: value) }
                 }, refuse: { continuation.resume(throwing: $0) })
-            let (isClosed, hasToStart) = state.withLock { state in
-                if state.isClosed { return (true, false) }
+            let isClosed = state.withLock { state in
+                if state.isClosed { return true }
                 state.waiting.append(write)
-                defer { state.isRunning = true }
-                return (false, !state.isRunning)
+                // Before `close` can set its state and wait for the writes that precede it on the connection.
+                if !state.isRunning { pool.asyncWriteWithoutTransaction { [self] in drain($0) } }
+                state.isRunning = true
+                return false
             }
             if isClosed { write.refuse(.storeIsClosed) }
-            if hasToStart { pool.asyncWriteWithoutTransaction { [self] in drain($0) } }
         }
     }
 
