@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 public import SealedFormats
 public import Sync
+import Synchronization
 
 // Sealed records. In clear are collection, id, vault, revision, epoch, the devices that wrote and replaced it, when another
 // device's change arrived, and the padded size.
@@ -116,8 +117,9 @@ extension StateDatabase: RecordStore {
         }
     }
 
-    /// Closes the file's descriptors; every later call fails.
-    package func closeFile() throws { try pool.close() }
+    /// Closes the file's descriptors once the calls that run have ended; every later call fails. `DatabasePool.close`
+    /// must not run beside a call: it frees what the call is about to use.
+    package func closeFile() { _ = openPool.withLock { $0.take() } }
 
     /// Overwrites freed pages, including the write-ahead log. This value then rejects writes, so that erased data in
     /// memory is not written again. Open the file again.

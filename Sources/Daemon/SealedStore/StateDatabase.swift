@@ -6,6 +6,7 @@ import Glibc
 import Policy
 public import SealedFormats
 public import Sync
+import Synchronization
 
 /// Why the state could not be opened.
 public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -39,7 +40,8 @@ public enum StateDatabaseError: Error, Equatable, Sendable, CustomStringConverti
 ///
 /// Write-ahead log with `synchronous=FULL`: what a call acknowledged is on disk, whatever is killed or unplugged next.
 public final class StateDatabase: DocumentStore, ActivityStore {
-    let pool: DatabasePool
+    /// Nil once the file is closed.
+    let openPool: Mutex<DatabasePool?>
     private let path: String
     /// How many events the activity log keeps: about 40 MB.
     public static let maximumEvents = 100_000
@@ -76,7 +78,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
             var configuration = Configuration()
             configuration.maximumReaderCount = 2
             configuration.busyMode = .timeout(5)
-            pool = try DatabasePool(path: path, configuration: configuration)
+            let pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL while it opens a pool; only after that does FULL stay.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let migrator = Self.migrator(signingKey)
@@ -85,10 +87,20 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                 throw StateDatabaseError.fromTheFuture(path: path)
             }
             try migrator.migrate(pool)
+            openPool = Mutex(pool)
         } catch let error as StateDatabaseError {
             throw error
         } catch {
             throw StateDatabaseError(error, path: path)
+        }
+    }
+
+    var pool: DatabasePool {
+        get throws {
+            guard let pool = openPool.withLock({ $0 }) else {
+                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "The file is closed.")
+            }
+            return pool
         }
     }
 

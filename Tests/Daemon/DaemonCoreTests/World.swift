@@ -145,7 +145,7 @@ final class World: Sendable {
 
     /// Services reference each other and stay in memory after the test: some hundred databases would use up all
     /// descriptors.
-    private func closeDatabase() { try? database.closeFile() }
+    private func closeDatabase() { database.closeFile() }
 
     /// A vault with the passcode "right", made once: its key derivation is the real one.
     static let vault = newVault()
