@@ -19,12 +19,7 @@ import Testing
     func filled() async throws -> World {
         let world = try await World(hasVault: true, cost: { .minimum })
         world.camera.show([UInt8](repeating: 0xD8, count: 70_000))
-        for _ in 0..<2 {
-            _ = await refusal {
-                try await world.passcodes.verify(SecretBytes(utf8: "wrong"), app: firefox, user: bob.user)
-            }
-            await world.sealed.intruders.finish()
-        }
+        for isSecond in [false, true] { try await world.enterWrongPasscode(isPhotographed: isSecond) }
         _ = try await world.sealed.vault.open(right, for: alice)
         _ = try await world.sealed.notes.add(NoteRequest(title: "note", body: "kept"), peer: alice)
         try await addFile(world)

@@ -16,17 +16,11 @@ import Testing
     /// Longer than a chunk of a stream, and not on the disk by chance.
     private let photo: [UInt8] = [0xFF, 0xD8] + (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 31 + $0 / 256) }
 
-    private func guess(_ world: World) async throws {
-        #expect(
-            await refusal { try await world.passcodes.verify(wrong, app: firefox, user: bob.user) } == .wrongPasscode)
-        await world.sealed.intruders.finish()
-    }
-
     @Test func photosAreRemovedWhenTheVaultIsOpenedAfterTheDaysOfAlerts() async throws {
         let world = try await World(hasVault: true)
         world.camera.show(photo)
-        try await guess(world)
-        try await guess(world)
+        try await world.enterWrongPasscode(isPhotographed: false)
+        try await world.enterWrongPasscode(isPhotographed: true)
         try await world.sealed.vault.changeSettings { $0.alertDays = 7 }
         let keys = try await {
             _ = try await world.sealed.vault.open(right, for: alice)
@@ -45,9 +39,9 @@ import Testing
     @Test func theSecondWrongPasscodeTakesAPhotoThatALockedVaultCannotOpen() async throws {
         let world = try await World(hasVault: true)
         world.camera.show(photo)
-        try await guess(world)
+        try await world.enterWrongPasscode(isPhotographed: false)
         #expect(try await world.database.records(in: .intruders).isEmpty, "the first wrong passcode takes no photo")
-        try await guess(world)
+        try await world.enterWrongPasscode(isPhotographed: true)
         let record = try #require(try await world.database.records(in: .intruders).first)
         #expect(try await world.events(.intruderPhotographed).count == 1)
 
@@ -81,8 +75,8 @@ import Testing
 
     @Test func withoutACameraTheWrongPasscodeIsRecorded() async throws {
         let world = try await World(hasVault: true)
-        try await guess(world)
-        try await guess(world)
+        try await world.enterWrongPasscode(isPhotographed: false)
+        try await world.enterWrongPasscode(isPhotographed: true)
         #expect(try await world.events(.passcodeWrong).count == 2)
         #expect(try await world.events(.intruderMissed).map(\.app) == ["firefox"])
     }
@@ -91,10 +85,10 @@ import Testing
         let world = try await World(hasVault: true)
         world.camera.show(photo)
         try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 0 }
-        for _ in 0..<3 { try await guess(world) }
+        for _ in 0..<3 { try await world.enterWrongPasscode(isPhotographed: false) }
         #expect(try await world.database.records(in: .intruders).isEmpty)
         try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 4 }
-        try await guess(world)
+        try await world.enterWrongPasscode(isPhotographed: true)
         #expect(try await world.database.records(in: .intruders).count == 1)
         #expect(
             await refusal { try await world.sealed.vault.changeSettings { $0.photographsFromFailure = 11 } }

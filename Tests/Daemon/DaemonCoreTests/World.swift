@@ -208,6 +208,21 @@ final class World: Sendable {
     }
 
     func state(of app: AppID) async -> AppReport.State { await apps.report(app).state }
+
+    /// Enters a wrong passcode, and waits for the photo that it causes: another task takes it.
+    func enterWrongPasscode(user: UInt32 = bob.user, isPhotographed: Bool) async throws {
+        func outcomes() async throws -> Int {
+            try await events(.intruderPhotographed).count + events(.intruderMissed).count
+        }
+        let before = try await outcomes()
+        let code = await refusal {
+            try await passcodes.verify(SecretBytes(utf8: "wrong"), app: firefox, user: user)
+        }
+        #expect(code == .wrongPasscode)
+        if isPhotographed { await eventually("a photo is taken, or missed") { try await outcomes() > before } }
+        // The task takes no other photo before it has ended.
+        await sealed.intruders.finish()
+    }
 }
 
 /// Whether the keys beside the database were erased, and whether the daemon was to stop.
