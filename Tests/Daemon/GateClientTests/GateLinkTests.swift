@@ -299,6 +299,12 @@ final class Link {
         #expect(try link.knownApps() == nil)
         let other = Task { [client = link.client] in await client.synchronised([]) }
         #expect(try await second.next() == .synchronised)
+        #expect(try await second.next() == .denyWithoutAsking(.all))
+        // Sent once the list is to be stored. A gate that ends earlier was not sent all of it.
+        guard case .ping = try await second.next() else {
+            Issue.record("the client does not wait for the gate")
+            return
+        }
         second.shutDown()
         #expect(await !other.value, "it never confirmed")
         await eventually("the empty list is stored") { try link.knownApps() == [] }
