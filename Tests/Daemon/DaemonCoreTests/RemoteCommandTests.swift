@@ -107,11 +107,12 @@ import Testing
         let companion = try await connected.pair(clock: Self.clock)
         let computer = try await companion.computer(nil)
         let id = HubID(await companion.secrets.device)
-        await eventually("the list arrives") {
+        // The icons are a record of their own, which may arrive after the list.
+        await eventually("the list and the icons arrive") {
             try await companion.sync()
-            return await companion.lists()[computer]?.others != nil
+            let icons = await companion.icons()[computer]?.icons.map(\.app)
+            return await companion.lists()[computer]?.others != nil && icons == ["calculator", "firefox"]
         }
-        #expect(await companion.icons()[computer]?.icons.map(\.app) == ["calculator", "firefox"])
         let revision = await companion.revision(of: .icons, computer)
         let before = try #require(await companion.lists()[computer])
         #expect(before.others == [OtherApp(id: "mail", name: "Mail"), OtherApp(id: "notes", name: "Notes")])
