@@ -104,11 +104,13 @@ public final class ChildProcess: Sendable {
             description: "process \(pid) still ran after \(timeout). Output: \(output) State: \(stateDescription)")
     }
 
-    /// A grandchild may keep the pipes open: this waits for their end for a second at most.
+    /// A grandchild may keep the pipes open: this waits for their end for a second at most, but always for what the
+    /// child wrote.
     private func withLastOutput(_ exit: Exit) async -> Exit {
-        for _ in 0..<500 where state.record.withLock({ $0.openStreams > 0 }) {
+        for _ in 0..<500 where state.record.withLock({ !$0.streams.isEmpty }) {
             try? await Task.sleep(for: .milliseconds(2))
         }
+        while !state.isOutputRead { try? await Task.sleep(for: .milliseconds(2)) }
         return exit
     }
 

@@ -25,7 +25,8 @@ final class ChildState: Sendable {
         var groupSurvives = true
         var output = Data()
         var errors = Data()
-        var openStreams = 0
+        /// The reading ends of its output that are not at their end yet.
+        var streams: Set<Int32> = []
         var input: Int32 = -1
     }
 
@@ -44,7 +45,7 @@ final class ChildState: Sendable {
             let pipe = try makePipe()
             plan.descriptors[number] = pipe.write
             childEnds.append(pipe.write)
-            record.withLock { $0.openStreams += 1 }
+            record.withLock { _ = $0.streams.insert(pipe.read) }
             collect(from: pipe.read, isOutput: isOutput)
         }
         if plan.descriptors[0] == nil {
@@ -141,11 +142,20 @@ final class ChildState: Sendable {
     private func collect(from descriptor: Int32, isOutput: Bool) {
         Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 65536)
-            while true {
-                let count = read(descriptor, &buffer, buffer.count)
-                if count < 0 && errno == EINTR { continue }
-                if count <= 0 { break }
+            var isOpen = true
+            while isOpen {
+                var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                guard poll(&readable, 1, -1) > 0 else { continue }
+                // Under the lock, so that what is no longer in the pipe is in the record.
                 record.withLock {
+                    let count = read(descriptor, &buffer, buffer.count)
+                    if count < 0 && errno == EINTR { return }
+                    guard count > 0 else {
+                        close(descriptor)
+                        $0.streams.remove(descriptor)
+                        isOpen = false
+                        return
+                    }
                     if isOutput {
                         $0.output.append(contentsOf: buffer[..<count])
                     } else {
@@ -153,8 +163,16 @@ final class ChildState: Sendable {
                     }
                 }
             }
-            close(descriptor)
-            record.withLock { $0.openStreams -= 1 }
+        }
+    }
+
+    /// Whether everything that was written so far is in the record.
+    var isOutputRead: Bool {
+        record.withLock {
+            $0.streams.allSatisfy { stream in
+                var readable = pollfd(fd: stream, events: Int16(POLLIN), revents: 0)
+                return poll(&readable, 1, 0) == 0
+            }
         }
     }
 }
