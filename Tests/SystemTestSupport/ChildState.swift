@@ -123,7 +123,9 @@ final class ChildState: Sendable {
 
     func write(_ bytes: [UInt8]) {
         signal(SIGPIPE, SIG_IGN)
-        let descriptor = record.withLock { $0.input }
+        // A copy: `closeInput` may close the other one during a write, and its number may be reused.
+        let descriptor = record.withLock { $0.input >= 0 ? fcntl($0.input, F_DUPFD_CLOEXEC, 0) : -1 }
+        defer { if descriptor >= 0 { close(descriptor) } }
         var rest = bytes[...]
         while !rest.isEmpty, descriptor >= 0 {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress!, $0.count) }
