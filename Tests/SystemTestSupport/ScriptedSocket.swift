@@ -41,16 +41,15 @@ public final class ScriptedSocket: Sendable {
 
     /// Writes to every open stream.
     public func send(_ bytes: Data) {
-        for stream in state.withLock({ $0.streams }) { Self.writeChunk(bytes, to: stream) }
+        // Under the lock: a stream is closed after it was removed here, and its number may be reused.
+        state.withLock { for stream in $0.streams { Self.writeChunk(bytes, to: stream) } }
     }
 
     /// Simulates the server's end: every connection is closed and nothing listens.
     public func stop() {
         state.withLock {
-            if $0.listener >= 0 {
-                shutdown($0.listener, Int32(SHUT_RDWR))
-                close($0.listener)
-            }
+            // The thread that accepts closes it.
+            if $0.listener >= 0 { shutdown($0.listener, Int32(SHUT_RDWR)) }
             $0.listener = -1
             for connection in $0.connections { shutdown(connection, Int32(SHUT_RDWR)) }
             $0.streams = []
@@ -73,16 +72,19 @@ public final class ScriptedSocket: Sendable {
         }
         state.withLock { $0.listener = listener }
         Thread.detachNewThread { [weak self] in
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
-                guard let self else {
-                    _ = close(connection)
-                    return
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
+                let isAccepted = self?.state.withLock { state in
+                    guard state.listener == listener else { return false }
+                    state.connections.insert(connection)
+                    return true
                 }
-                self.state.withLock { _ = $0.connections.insert(connection) }
+                guard isAccepted == true else {
+                    close(connection)
+                    break
+                }
                 Thread.detachNewThread { [weak self] in Self.serve(connection, handler, for: { self }) }
             }
+            close(listener)
         }
     }
 
