@@ -380,6 +380,8 @@ export const tests = {
             return answer();
         };
         await first.notes.save(await first.notes.read(note.id), { title: "three", body: "" });
+        // The other phone stays offline until then.
+        await eventually(() => isHeld, "the change is being sent");
         equal(await settled(hub, [first, second], "both have the same notes"),
             ["theirs", "three (conflict, one)"], "notes");
         first.close();
