@@ -21,6 +21,8 @@ export async function createDevice() {
     };
 }
 
+const recordEvent = (record) => `event: record\nid: ${record.sequence}\ndata: ${JSON.stringify(record)}\n\n`;
+
 export class FakeHousehold {
     entries = [];
     head = new Uint8Array(32);
@@ -107,9 +109,7 @@ export class FakeHousehold {
         for (const record of records) {
             const stored = { ...record, sequence: (this.records.at(-1)?.sequence ?? 0) + 1 };
             this.records.push(stored);
-            for (const send of this.streams) {
-                send(`event: record\nid: ${stored.sequence}\ndata: ${JSON.stringify(stored)}\n\n`);
-            }
+            for (const send of this.streams) send(recordEvent(stored));
         }
     }
 
@@ -129,15 +129,15 @@ export class FakeHousehold {
         const route = `${method} ${url.pathname}`;
         this.requests.push({ route, headers, size: body?.length ?? 0 });
         const override = Object.entries(this.overrides).find(([known]) => route.startsWith(known))?.[1];
-        const result = override
-            ? await override(url, body)
-            : await this.defaultResponse(route, url, body && JSON.parse(body), signal);
+        const result = override ? await override(url, body)
+            : route === "GET /v1/stream" ? this.streaming(Number(headers["Last-Event-ID"]), signal)
+            : await this.defaultResponse(route, url, body && JSON.parse(body));
         if (result instanceof Response) return result;
         return new Response(result === undefined ? null : JSON.stringify(result),
             { status: result === undefined ? 204 : 200 });
     }
 
-    async defaultResponse(route, url, body, signal) {
+    async defaultResponse(route, url, body) {
         const after = Number(url.searchParams.get("after"));
         if (route.endsWith("/join")) {
             const joining = await openJoin(this.invitation, unbase64(body.sealed));
@@ -176,26 +176,32 @@ export class FakeHousehold {
             this.failures = 0;
             this.shares = [...this.shares.filter((entry) => entry !== old), { ...changed, changeHash }];
         }
-        if (route === "GET /v1/stream") return this.streaming(signal);
         return undefined;
     }
 
-    streaming(signal) {
+    streaming(after, signal) {
+        let isOpen = true;
+        let send;
+        // As often as the real hub: a device ends a stream that is silent for 45 seconds.
+        const beats = setInterval(() => send(":\n\n"), 15_000);
+        const end = () => {
+            const wasOpen = isOpen;
+            isOpen = false;
+            clearInterval(beats);
+            this.streams = this.streams.filter((other) => other !== send);
+            return wasOpen;
+        };
         const stream = new ReadableStream({
             start: (controller) => {
-                const send = (text) => controller.enqueue(utf8(text));
+                send = (text) => controller.enqueue(utf8(text));
                 this.streams.push(send);
-                this.disconnect = () => {
-                    this.streams = [];
-                    controller.close();
-                };
-                signal.addEventListener("abort", () => {
-                    if (!this.streams.includes(send)) return;
-                    this.streams = this.streams.filter((other) => other !== send);
-                    controller.error(signal.reason);
-                });
-                send(`: alive\n\nevent: live\nid: ${this.records.at(-1)?.sequence ?? 0}\n\n`);
+                this.disconnect = () => end() && controller.close();
+                signal.addEventListener("abort", () => end() && controller.error(signal.reason));
+                send(": alive\n\n");
+                for (const record of this.records) if (record.sequence > after) send(recordEvent(record));
+                send(`event: live\nid: ${this.records.at(-1)?.sequence ?? 0}\n\n`);
             },
+            cancel: end,
         });
         return new Response(stream, { status: 200 });
     }

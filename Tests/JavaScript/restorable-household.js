@@ -50,14 +50,20 @@ export class RestorableHousehold extends FakeHousehold {
     }
 
     async write(record) {
-        const index = this.records.findIndex(({ collection, id }) =>
+        const find = () => this.records.findIndex(({ collection, id }) =>
             collection === record.collection && id === record.id);
-        const stored = this.records[index];
+        let stored, storedVersion;
+        // Everything after this is one step, as at the real hub: another device may write, or the hub be restored, while
+        // the version is computed.
+        do {
+            stored = this.records[find()];
+            storedVersion = stored && (await versionOf({
+                revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null,
+            }));
+        } while (this.records[find()] !== stored);
+        const index = find();
         const { replaces = record.revision - 1, replacedVersion, ...rest } = record;
         if (stored && stored.signature === rest.signature) return { sequence: stored.sequence };
-        const storedVersion = stored && (await versionOf({
-            revision: stored.revision, sealed: stored.sealed ? unbase64(stored.sealed) : null,
-        }));
         if (stored && replacedVersion && hex(unbase64(replacedVersion)) !== storedVersion) return { conflict: stored };
         if (replaces !== (stored?.revision ?? 0) || record.revision <= (stored?.revision ?? 0)) {
             return stored ? { conflict: stored } : { error: { code: "conflict", message: "Nothing is stored." } };
@@ -88,11 +94,10 @@ export class RestorableHousehold extends FakeHousehold {
         if (token && this.offline.has(token)) throw new TypeError("no network");
         this.before(`${options.method} ${url.pathname}`);
         this.token = token;
-        this.after = Number(options.headers?.["Last-Event-ID"] ?? 0);
         return super.respond(url, options);
     }
 
-    async defaultResponse(route, url, body, signal) {
+    async defaultResponse(route, url, body) {
         const token = this.token;
         if (route.endsWith("/join")) {
             const joining = await openJoin(this.invitation, unbase64(body.sealed));
@@ -121,19 +126,14 @@ export class RestorableHousehold extends FakeHousehold {
             if (this.losesResponses) throw new TypeError("no network");
             return { outcomes };
         }
-        return super.defaultResponse(route, url, body, signal);
+        return super.defaultResponse(route, url, body);
     }
 
-    streaming(signal) {
-        const { after } = this;
-        const response = super.streaming(signal);
+    streaming(after, signal) {
+        const response = super.streaming(after, signal);
         const { disconnect } = this;
         this.ends.push(disconnect);
         signal.addEventListener("abort", () => (this.ends = this.ends.filter((one) => one !== disconnect)));
-        // Sends what was written since the device requested records.
-        for (const record of this.records.filter(({ sequence }) => sequence > after)) {
-            this.streams.at(-1)(`event: record\nid: ${record.sequence}\ndata: ${JSON.stringify(record)}\n\n`);
-        }
         return response;
     }
 

@@ -401,8 +401,9 @@ export const tests = {
         const { household, companion } = await paired();
         household.store(await household.sealed("events", randomID(), household.event("one")));
         await eventually(async () => (await companion.household.alerts()).length === 1, "the first event arrives");
+        const missed = await household.sealed("events", randomID(), household.event("two"));
         household.disconnect();
-        household.store(await household.sealed("events", randomID(), household.event("two")));
+        household.store(missed);
         await eventually(async () => (await companion.household.alerts()).length === 2, "two");
         await eventually(() => companion.syncLoop.connection === "live", "live again");
         const cursors = household.requests.filter(({ route }) => route === "GET /v1/stream")
