@@ -8,6 +8,10 @@ public protocol HubTime: Sendable {
     func elapsed() -> Duration
     /// - Throws: `CancellationError`.
     func sleep(for duration: Duration) async throws
+    /// Unlike a duration, an end counts the time that passed, or the clock's advance, since it was computed.
+    /// - Parameter end: as of `elapsed()`.
+    /// - Throws: `CancellationError`.
+    func sleep(until end: Duration) async throws
 }
 
 extension HubTime {
@@ -31,4 +35,5 @@ public struct SystemHubTime: HubTime {
     }
 
     public func sleep(for duration: Duration) async throws { try await Task.sleep(for: duration) }
+    public func sleep(until end: Duration) async throws { try await sleep(for: end - elapsed()) }
 }

@@ -47,7 +47,8 @@ final class ReminderSender: Service {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 self.state.withLock { $0.isWoken = false }
-                await self.sleep(for: await self.sendDue())
+                let start = self.time.elapsed()
+                await self.sleep(until: start + (await self.sendDue()))
             }
         }
     }
@@ -77,8 +78,9 @@ final class ReminderSender: Service {
             message, from: reminder.subscription.device, to: reminder.subscription, of: reminder.household)
     }
 
-    private func sleep(for pause: Duration) async {
-        let sleeping = Task { [time] in _ = try? await time.sleep(for: pause) }
+    /// - Parameter end: of `HubTime.elapsed()`.
+    private func sleep(until end: Duration) async {
+        let sleeping = Task { [time] in _ = try? await time.sleep(until: end) }
         state.withLock { state in
             state.sleeping = sleeping
             if state.isWoken { sleeping.cancel() }

@@ -353,6 +353,15 @@ final class TestTime: HubTime {
         // Before a test can observe the sleep and advance the clock.
         let end = elapsed() + duration
         asked.withLock { $0.append(duration) }
+        try await poll(until: end)
+    }
+
+    func sleep(until end: Duration) async throws {
+        asked.withLock { $0.append(end - elapsed()) }
+        try await poll(until: end)
+    }
+
+    private func poll(until end: Duration) async throws {
         while elapsed() < end { try await Task.sleep(for: min(.milliseconds(20), end - elapsed())) }
     }
 }
