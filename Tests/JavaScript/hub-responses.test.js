@@ -19,6 +19,23 @@ async function written(outcome) {
 }
 
 export const tests = {
+    async aStreamThatIsNoLongerReadIsClosed() {
+        const { fetch } = globalThis;
+        let isClosed = false;
+        globalThis.fetch = async () => new Response(new ReadableStream({
+            start: (controller) => controller.enqueue(new TextEncoder().encode("event: live\nid: 7\n\n")),
+            cancel: () => void (isClosed = true),
+        }));
+        try {
+            for await (const item of new HubClient("https://hub.made", null).stream(0)) {
+                if (item.kind === "live") break;
+            }
+        } finally {
+            globalThis.fetch = fetch;
+        }
+        equal(isClosed, true, "whether its connection is closed");
+    },
+
     async invalidOutcomesOfAWriteAreRefused() {
         const bad = [
             null, 7, { sequence: "x" }, { sequence: -1 }, { sequence: 1.5 }, { sequence: 2 ** 53 }, { conflict: {} },
