@@ -101,7 +101,8 @@ async function fiveRestores(seed) {
 
 export const tests = {
     async aRemovedNoteStaysRemovedAndLaterOnesAreSentAgain() {
-        const { hub, companions: [first, second] } = await threeDevices();
+        const { hub, companions } = await threeDevices();
+        const [first, second] = companions;
         const note = await first.notes.save(null, { title: "gone", body: "" });
         await eventually(async () => (await titles(second)).length === 1
             && (await first.device.store.waiting()).length === 0, "the note arrives");
@@ -120,6 +121,7 @@ export const tests = {
             await eventually(async () => (await one.report()).misbehaviour.some((line) =>
                 line.includes("store has changed")), "the restored store is reported");
         }
+        for (const companion of companions) companion.close();
     },
 
     async nothingIsSentAgainWhileLocked() {
