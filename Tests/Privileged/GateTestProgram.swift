@@ -39,7 +39,8 @@ struct TestProgram: Sendable {
 
     var runs: [Run] {
         let bytes = (try? Data(contentsOf: URL(fileURLWithPath: recordPath))) ?? Data()
-        return bytes.split(separator: 0x1e).compactMap { record in
+        // Behind the last separator is what a run is just writing.
+        return bytes.split(separator: 0x1e, omittingEmptySubsequences: false).dropLast().compactMap { record in
             let fields = record.split(separator: 0, omittingEmptySubsequences: false).dropLast()
                 .map { String(decoding: $0, as: UTF8.self) }
             guard fields.count >= 3, let pid = pid_t(fields[0]), let count = Int(fields[2]) else { return nil }
