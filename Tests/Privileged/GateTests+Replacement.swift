@@ -119,6 +119,8 @@ extension GateTests {
         try await daemon.commit(1, executables: [program.path])
         try await daemon.synchronise()
         #expect(try await ChildProcess.run(program.path).exit == .notStarted(errno: EPERM))
+        // The gate closes the program, which it has open for the kernel's question, after it has answered.
+        try await daemon.roundTrip()
         let remounted = try await ChildProcess.run(
             "/bin/sh", ["-c", "umount \(place) && mount -o loop \(image) \(place)"])
         try #require(remounted.exit == .code(0), "marks keep no file system busy: \(remounted.errorOutput)")
