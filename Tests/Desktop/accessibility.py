@@ -69,6 +69,23 @@ def described(node):
     }
 
 
+def windows(process):
+    root = application(process)
+    children = [root.get_child_at_index(number) for number in range(root.get_child_count())]
+    parts = [next(shown(child), None) for child in children if child is not None]
+    return [described(part) for part in parts if part is not None]
+
+
+def reread(read):
+    """What it reads: again if a part vanished meanwhile, as a row does when the window shows something newer."""
+    for _ in range(20):
+        try:
+            return read()
+        except GLib.Error as error:
+            failure = error
+    raise failure
+
+
 def named(request):
     nodes = [
         node
@@ -96,11 +113,9 @@ def actions(node):
 def perform(request):
     match request["do"]:
         case "list":
-            return [described(node) for node in shown(application(request["process"]))]
+            return reread(lambda: [described(node) for node in shown(application(request["process"]))])
         case "windows":
-            root = application(request["process"])
-            children = [root.get_child_at_index(number) for number in range(root.get_child_count())]
-            return [described(next(shown(child))) for child in children if child and any(shown(child))]
+            return reread(lambda: windows(request["process"]))
         case "press":
             # The last: the one in the dialog that was opened last.
             for node in reversed(named(request)):
