@@ -66,6 +66,7 @@ def described(node):
         "name": node.get_name() or "",
         "text": text(node),
         "isOn": states.contains(Atspi.StateType.CHECKED) or states.contains(Atspi.StateType.PRESSED),
+        "isActive": states.contains(Atspi.StateType.ACTIVE),
     }
 
 

@@ -24,6 +24,8 @@ final class WindowSession: Sendable {
         var name: String
         var text: String
         var isOn: Bool
+        /// Whether it is a window with the role "frame" that has the keyboard. GTK reports it of no dialog.
+        var isActive: Bool
         /// In pixels.
         var width: Int
         var height: Int
@@ -258,10 +260,23 @@ final class WindowSession: Sendable {
         try await ChildProcess.run(program, arguments, environment: environment).output
     }
 
-    func type(_ text: String) async throws { try await screen.type(text) }
+    func type(_ text: String) async throws {
+        try await awaitKeyboard()
+        try await screen.type(text)
+    }
 
     func press(keys: String...) async throws {
+        try await awaitKeyboard()
         for key in keys { try await screen.press(key) }
+    }
+
+    /// Waits until the window that was opened last has the keyboard: until then keys go to another one, or to none.
+    private func awaitKeyboard() async throws {
+        try await awaiting("the window has the keyboard") {
+            let windows = try await self.windows()
+            guard let last = windows.last else { return false }
+            return last.role == "frame" ? last.isActive : !windows.contains { $0.isActive }
+        }
     }
 
     /// The X ids of the visible windows.
