@@ -208,6 +208,7 @@ import Testing
         try await session.press(keys: "alt+Left")
         try await session.awaiting("the note is closed") { try await !session.isShown("Title") }
         try await session.press(keys: "ctrl+n")
+        try await session.awaitWords("Title")
         try await session.type("Bank")
         try await session.press(keys: "Tab", "Tab")
         try await session.type("12-34-56")
