@@ -151,7 +151,7 @@ def shown(selector):
 
 def photo(page):
     page.locator(".photos-open, .moment-slide-open").first.click()
-    page.locator("dialog").wait_for()
+    page.locator("dialog img[src]").first.wait_for()
 
 
 def answerable(page):
