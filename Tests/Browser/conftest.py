@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import tempfile
+import time
 
 import pytest
 from playwright.sync_api import Error
@@ -28,6 +29,9 @@ CHROMIUM = "/usr/bin/chromium-headless-shell"
 FAILURES = pages.ROOT / ".build/browser-failures"
 HAS_FAILED = pytest.StashKey()
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+# In these tests it is midday, on the same date as in UTC: none runs over midnight.
+os.environ["TZ"] = f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
+time.tzset()
 # Text is as wide on every computer.
 ENVIRONMENT = {**os.environ, "FONTCONFIG_FILE": str(pathlib.Path(__file__).parent / "support/fonts.conf")}
 

@@ -57,6 +57,8 @@ class Phone:
                 color_scheme=theme,
                 has_touch=size == IPHONE,
                 device_scale_factor=2 if self.is_sharp else 1,
+                # Times in pictures are the same at every hour.
+                timezone_id="UTC" if self.is_sharp else None,
                 reduced_motion="reduce",
                 service_workers="allow" if has_service_worker else "block",
             )
