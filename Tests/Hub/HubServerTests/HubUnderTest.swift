@@ -118,6 +118,8 @@ final class HubUnderTest: Sendable {
         }
         var clientConfiguration = client
         clientConfiguration.timeout.connect = .seconds(60)
+        // The hub closes a silent connection after 30 s: a request that is sent on it just then fails.
+        clientConfiguration.connectionPool.idleTimeout = .seconds(20)
         clientConfiguration.redirectConfiguration = .disallow
         return HubUnderTest(
             port: found, directory: directory, store: store, server: server, time: time, log: log,
