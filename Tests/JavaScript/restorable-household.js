@@ -53,8 +53,8 @@ export class RestorableHousehold extends FakeHousehold {
         const find = () => this.records.findIndex(({ collection, id }) =>
             collection === record.collection && id === record.id);
         let stored, storedVersion;
-        // Everything after this is one step, as at the real hub: another device may write, or the hub be restored, while
-        // the version is computed.
+        // Everything after this is one step, as at the real hub: another device may write, or the hub may be restored,
+        // while the version is computed.
         do {
             stored = this.records[find()];
             storedVersion = stored && (await versionOf({
