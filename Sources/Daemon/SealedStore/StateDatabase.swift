@@ -98,7 +98,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     var pool: DatabasePool {
         get throws {
             guard let pool = openPool.withLock({ $0 }) else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "The file is closed.")
+                throw DatabaseError(resultCode: .SQLITE_MISUSE)
             }
             return pool
         }
