@@ -15,6 +15,8 @@ public final class GateClient: LaunchGatePort {
 
     struct State {
         var connection: GateConnection?
+        /// The number of this connection, from 1.
+        var connectionNumber: UInt64 = 0
         var tokens: [AppID: AppToken] = [:]
         var apps: [AppToken: AppID] = [:]
         /// What this gate was sent of each app.
@@ -101,6 +103,7 @@ public final class GateClient: LaunchGatePort {
         else { return Self.retryInterval }
         state.withLock { state in
             state.connection = connection
+            state.connectionNumber += 1
             state.tokens = [:]
             state.apps = [:]
             state.paths = [:]
@@ -154,7 +157,7 @@ public final class GateClient: LaunchGatePort {
             guard let app = app(question.app) else {
                 return question.deniedAtOnce || connection.send(.answer(question.launch, allow: false))
             }
-            let launch = HeldLaunch(question, app)
+            let launch = heldLaunch(question, app)
             let decision = authorizer.authorize(launch)
             let isSettled = decision.isSettled
             let isSent =
@@ -166,7 +169,7 @@ public final class GateClient: LaunchGatePort {
             return isSent
         case .denied(let question):
             guard let app = app(question.app) else { return true }
-            let launch = HeldLaunch(question, app)
+            let launch = heldLaunch(question, app)
             continuation.yield(.launch(launch, authorizer.decisionWithoutAsking(launch)))
         case .execRequest(let launch, let isLast, let part): return collect(launch, part, isLast: isLast)
         case .ended(let launch, let end):
@@ -218,6 +221,14 @@ public final class GateClient: LaunchGatePort {
     }
 
     private func app(_ token: AppToken) -> AppID? { state.withLock { $0.apps[token] } }
+
+    private func heldLaunch(_ question: LaunchQuestion, _ app: AppID) -> HeldLaunch {
+        HeldLaunch(
+            connection: state.withLock(\.connectionNumber), number: question.launch, app: app,
+            process: question.process, parent: question.parent, user: question.user,
+            loginUser: question.loginUser == .max ? nil : question.loginUser, deniedAtOnce: question.deniedAtOnce,
+            path: String(decoding: question.path, as: UTF8.self))
+    }
 
     // MARK: LaunchGatePort
 
@@ -293,7 +304,11 @@ public final class GateClient: LaunchGatePort {
         if let apps { knownApps.keep(KnownApps.encoded(apps)) }
     }
 
-    public func answer(_ launch: UInt64, allow: Bool) { send(.answer(launch, allow: allow)) }
+    public func answer(_ launch: HeldLaunch, allow: Bool) {
+        // A gate that started anew numbers its launches from the beginning: this number may be another app's launch.
+        let connection = state.withLock { $0.connectionNumber == launch.connection ? $0.connection : nil }
+        _ = connection?.send(.answer(launch.number, allow: allow))
+    }
 
     public func protect(process: Int32) { send(.protect(pid: process)) }
 
@@ -345,14 +360,5 @@ extension ExecRequest {
         self.init(
             path: base64(request.path), directory: base64(request.directory), arguments: request.arguments.map(base64),
             environment: request.environment.map(base64))
-    }
-}
-
-extension HeldLaunch {
-    fileprivate init(_ question: LaunchQuestion, _ app: AppID) {
-        self.init(
-            number: question.launch, app: app, process: question.process, parent: question.parent,
-            user: question.user, loginUser: question.loginUser == .max ? nil : question.loginUser,
-            deniedAtOnce: question.deniedAtOnce, path: String(decoding: question.path, as: UTF8.self))
     }
 }

@@ -22,8 +22,8 @@ import Testing
         _ app: AppID = firefox, user: UInt32 = alice.user, login: UInt32? = nil, parent: Int32 = 1
     ) -> HeldLaunch {
         HeldLaunch(
-            number: 1, app: app, process: 2, parent: parent, user: user, loginUser: login, deniedAtOnce: false,
-            path: "/a")
+            connection: 1, number: 1, app: app, process: 2, parent: parent, user: user, loginUser: login,
+            deniedAtOnce: false, path: "/a")
     }
 
     @Test func withoutAPrompterOfItsUserALaunchIsDenied() {

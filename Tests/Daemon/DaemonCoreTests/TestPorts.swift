@@ -181,7 +181,7 @@ final class RecordingGate: LaunchGatePort {
     func launch(_ launch: HeldLaunch) -> Decision {
         let decision = authorizer.authorize(launch)
         if decision.verdict != .ask, decision.reason != .grantedOnce, !launch.deniedAtOnce {
-            answer(launch.number, allow: decision.verdict == .allow)
+            answer(launch, allow: decision.verdict == .allow)
         }
         report(.launch(launch, decision))
         return decision
@@ -259,10 +259,10 @@ final class RecordingGate: LaunchGatePort {
         return true
     }
 
-    func answer(_ launch: UInt64, allow: Bool) {
+    func answer(_ launch: HeldLaunch, allow: Bool) {
         state.withLock { state in
-            state.actions.append("answer \(launch) \(allow ? "allow" : "deny")")
-            state.answers[launch] = allow
+            state.actions.append("answer \(launch.number) \(allow ? "allow" : "deny")")
+            state.answers[launch.number] = allow
         }
     }
 

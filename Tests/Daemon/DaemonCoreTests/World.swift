@@ -181,8 +181,8 @@ final class World: Sendable {
         parent: Int32 = 1_000_001, deniedAtOnce: Bool = false
     ) -> HeldLaunch {
         HeldLaunch(
-            number: number, app: app, process: Int32(truncatingIfNeeded: 1_000_100 + number), parent: parent,
-            user: user, loginUser: loginUser, deniedAtOnce: deniedAtOnce, path: "/usr/bin/\(app)")
+            connection: 1, number: number, app: app, process: Int32(truncatingIfNeeded: 1_000_100 + number),
+            parent: parent, user: user, loginUser: loginUser, deniedAtOnce: deniedAtOnce, path: "/usr/bin/\(app)")
     }
 
     /// Opens the stream of a prompter and reads it until `ready`.

@@ -91,6 +91,12 @@ final class Link {
             id: firefox, name: "Firefox", icon: nil, kind: "desktop", user: 1, executables: executables,
             privateDirectories: directories, sharedWith: [])
     }
+
+    static func launch(_ number: UInt64, connection: UInt64 = 1) -> HeldLaunch {
+        HeldLaunch(
+            connection: connection, number: number, app: firefox, process: 7, parent: 6, user: 1_000, loginUser: nil,
+            deniedAtOnce: false, path: "/usr/bin/firefox")
+    }
 }
 
 @Suite struct GateLinkTests {
@@ -139,6 +145,17 @@ final class Link {
                 return
             }
         }
+    }
+
+    /// A passcode that was typed for one launch would approve another: both gates number them from the beginning.
+    @Test func anAnswerReachesNoLaunchOfALaterConnection() async throws {
+        let link = try Link()
+        try await link.gate.greet().shutDown()
+        for _ in 0..<2 { _ = await link.next() }
+        let connection = try await link.connectWithApp()
+        link.client.answer(Link.launch(1, connection: 1), allow: true)
+        link.client.answer(Link.launch(1, connection: 2), allow: false)
+        #expect(try await connection.next() == .answer(1, allow: false))
     }
 
     @Test func aGateThatStartsLaterIsFound() async throws {
@@ -284,7 +301,7 @@ final class Link {
         await client.set(Link.app(["/a"]), guarded: true)
         await client.setGuarded(firefox, false)
         await client.forget(firefox)
-        client.answer(1, allow: true)
+        client.answer(Link.launch(1), allow: true)
         #expect(await !client.synchronised([]))
     }
 
@@ -317,7 +334,7 @@ final class Link {
         #expect(
             try await connection.next() == .settings(answerWithinMilliseconds: 40_000, maximumWaitingPerUser: 64))
         try await link.synchronise(connection)
-        link.client.answer(9, allow: true)
+        link.client.answer(Link.launch(9), allow: true)
         link.client.protect(process: 5)
         link.client.order(.freeze, app: firefox)
         link.client.order(.thaw, app: firefox)
@@ -352,7 +369,7 @@ final class Link {
         #expect(launch.number == 5 && launch.app == firefox && launch.user == 1_000)
         // The policy is empty, but the launch was denied.
         #expect(decision == Decision(verdict: .deny, reason: .nobodyToAsk))
-        link.client.answer(9, allow: true)
+        link.client.answer(Link.launch(9), allow: true)
         #expect(try await connection.next() == .answer(9, allow: true), "nothing was sent before")
     }
 

@@ -12,6 +12,8 @@ public enum GateState: Equatable, Sendable {
 
 /// A launch of a locked app that the kernel holds, or that was denied at once.
 public struct HeldLaunch: Hashable, Sendable {
+    /// The gate's connection, from 1. Each may number its launches from the beginning.
+    public var connection: UInt64
     public var number: UInt64
     public var app: AppID
     public var process: Int32
@@ -24,9 +26,10 @@ public struct HeldLaunch: Hashable, Sendable {
     public var path: String
 
     public init(
-        number: UInt64, app: AppID, process: Int32, parent: Int32, user: UInt32, loginUser: UInt32?,
-        deniedAtOnce: Bool, path: String
+        connection: UInt64, number: UInt64, app: AppID, process: Int32, parent: Int32, user: UInt32,
+        loginUser: UInt32?, deniedAtOnce: Bool, path: String
     ) {
+        self.connection = connection
         self.number = number
         self.app = app
         self.process = process
@@ -79,7 +82,8 @@ public protocol LaunchGatePort: Sendable {
     ///
     /// - Returns: false if the gate is not connected, or another one is than the one that was sent the apps.
     func synchronised(_ apps: Set<AppID>) async -> Bool
-    func answer(_ launch: UInt64, allow: Bool)
+    /// Does nothing if the launch's connection has ended.
+    func answer(_ launch: HeldLaunch, allow: Bool)
     func protect(process: Int32)
     func order(_ order: InstanceOrderKind, app: AppID)
 }

@@ -39,7 +39,7 @@ extension LaunchService {
     /// - Throws: `ControlError` with `noSuchPrompt`.
     func refuse(_ prompt: String) async throws -> String {
         let entry = try entry(prompt)
-        await deny(entry.launch.number, .deniedRemotely, .denied)
+        await deny(entry.launch, .deniedRemotely, .denied)
         return entry.report.name
     }
 

@@ -143,18 +143,18 @@ public actor LaunchService: Relockable {
                 isFirst = try await apps.admitOnce(facts)
             } catch {
                 // Unless its use is written, the grant could be used twice.
-                gate.answer(launch.number, allow: false)
+                gate.answer(launch, allow: false)
                 return await record(launch, .launchDenied, .locked)
             }
         }
         guard !isFirst else {
-            gate.answer(launch.number, allow: true)
+            gate.answer(launch, allow: true)
             return await record(launch, .launchAllowed, .grantedOnce)
         }
         // Another launch used the grant, so this one is decided without it.
         let decision = authorizer.authorize(launch, mayUseGrantForOneLaunch: false)
         guard decision.verdict != .ask else { return await ask(launch) }
-        if !launch.deniedAtOnce { gate.answer(launch.number, allow: decision.verdict == .allow) }
+        if !launch.deniedAtOnce { gate.answer(launch, allow: decision.verdict == .allow) }
         await record(launch, decision.verdict == .allow ? .launchAllowed : .launchDenied, decision.reason)
     }
 
@@ -180,7 +180,7 @@ public actor LaunchService: Relockable {
             launch: launch, promptedUser: promptedUser, report: report, deadline: deadline,
             timeout: Task { [time] in
                 do { try await time.sleep(until: deadline) } catch { return }
-                await self.timedOut(number)
+                await self.timedOut(launch)
             })
         send(.ask(report), to: promptedUser)
         events.send(.promptOpened(report))
@@ -189,7 +189,7 @@ public actor LaunchService: Relockable {
 
     private func denyUnasked(_ launch: HeldLaunch, _ reason: Reason = .nobodyToAsk) async {
         authorizer.waitingEnded(of: launch.user)
-        if !launch.deniedAtOnce { gate.answer(launch.number, allow: false) }
+        if !launch.deniedAtOnce { gate.answer(launch, allow: false) }
         await record(launch, .launchDenied, reason)
     }
 
@@ -211,15 +211,15 @@ public actor LaunchService: Relockable {
         await record(launch, .launchDenied, reason)
     }
 
-    private func timedOut(_ number: UInt64) async {
-        guard let entry = waiting[number], entry.answers == 0 else { return }
-        await deny(number, .noAnswer, .timedOut)
+    private func timedOut(_ launch: HeldLaunch) async {
+        guard waiting[launch.number]?.answers == 0 else { return }
+        await deny(launch, .noAnswer, .timedOut)
     }
 
-    func deny(_ number: UInt64, _ reason: Reason, _ outcome: PromptOutcome) async {
-        guard let launch = waiting[number]?.launch else { return }
-        if !launch.deniedAtOnce { gate.answer(number, allow: false) }
-        settle(number, outcome)
+    func deny(_ launch: HeldLaunch, _ reason: Reason, _ outcome: PromptOutcome) async {
+        guard waiting[launch.number]?.launch == launch else { return }
+        if !launch.deniedAtOnce { gate.answer(launch, allow: false) }
+        settle(launch.number, outcome)
         await record(launch, .launchDenied, reason)
     }
 
@@ -229,7 +229,7 @@ public actor LaunchService: Relockable {
         authorizer.endRestarts(of: user)
         let ended = waiting.values.filter { user == nil || $0.promptedUser == user || $0.launch.user == user }
         for entry in ended {
-            if !entry.launch.deniedAtOnce { gate.answer(entry.launch.number, allow: false) }
+            if !entry.launch.deniedAtOnce { gate.answer(entry.launch, allow: false) }
             settle(entry.launch.number, .denied)
         }
         for entry in ended { await record(entry.launch, .launchDenied, .relocked) }
@@ -287,8 +287,8 @@ public actor LaunchService: Relockable {
         let user = prompter.peer.user
         changes.mark()
         guard !authorizer.canAsk(user) else { return }
-        for (number, entry) in waiting where entry.promptedUser == user && entry.answers == 0 {
-            await deny(number, .prompterGone, .denied)
+        for entry in waiting.values where entry.promptedUser == user && entry.answers == 0 {
+            await deny(entry.launch, .prompterGone, .denied)
         }
     }
 
@@ -313,8 +313,7 @@ public actor LaunchService: Relockable {
     // MARK: Answers
 
     public func cancel(_ prompt: String, by peer: ControlPeer) async throws {
-        let number = try find(prompt, of: peer)
-        await deny(number, .cancelled, .denied)
+        await deny(try find(prompt, of: peer), .cancelled, .denied)
     }
 
     /// - Throws: `ControlError` with `noSuchPrompt`, `wrongPasscode`, `lockedOut` or as `PasscodeService.verify`. The
@@ -322,8 +321,8 @@ public actor LaunchService: Relockable {
     public func answer(
         _ prompt: String, with passcode: SecretBytes, scope: GrantScope, by peer: ControlPeer
     ) async throws -> PromptAnswer {
-        let number = try find(prompt, of: peer)
-        guard let launch = waiting[number]?.launch else { throw Self.notWaiting }
+        let launch = try find(prompt, of: peer)
+        let number = launch.number
         waiting[number]?.answers += 1
         let generation = lockGenerations.generation(for: peer.user)
         do {
@@ -362,24 +361,23 @@ public actor LaunchService: Relockable {
         waiting[launch.number] = entry
         guard entry.answers == 0 else { return }
         if entry.deadline <= time.now().elapsed {
-            await deny(launch.number, .noAnswer, .timedOut)
+            await deny(launch, .noAnswer, .timedOut)
         } else if !authorizer.canAsk(entry.promptedUser) {
-            await deny(launch.number, .prompterGone, .denied)
+            await deny(launch, .prompterGone, .denied)
         }
     }
 
     func allow(_ launch: HeldLaunch, _ reason: Reason) async {
         guard waiting[launch.number]?.launch == launch else { return }
-        if !launch.deniedAtOnce { gate.answer(launch.number, allow: true) }
+        if !launch.deniedAtOnce { gate.answer(launch, allow: true) }
         settle(launch.number, .allowed)
         await record(launch, .launchAllowed, reason)
     }
 
-    private func find(_ prompt: String, of peer: ControlPeer) throws -> UInt64 {
-        guard let (number, entry) = waiting.first(where: { $0.value.report.prompt == prompt }),
-            entry.promptedUser == peer.user
+    private func find(_ prompt: String, of peer: ControlPeer) throws -> HeldLaunch {
+        guard let entry = waiting.values.first(where: { $0.report.prompt == prompt }), entry.promptedUser == peer.user
         else { throw Self.notWaiting }
-        return number
+        return entry.launch
     }
 
     static var notWaiting: ControlError {
