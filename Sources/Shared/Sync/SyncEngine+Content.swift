@@ -63,15 +63,23 @@ extension SyncEngine {
         }
     }
 
+    /// How long, without a connection, content is not asked for after an attempt failed. An export asks for all that is
+    /// missing here, and each attempt may wait for its time limit.
+    private static let contentPause = Duration.seconds(10)
+
     /// Downloads content that was added on another device, in pieces. Opening it detects any modification.
     ///
     /// - Throws: `IncompleteContent`, and what the delegate, the connection and the blob store throw.
     public func fetch(_ id: ItemID) async throws {
+        if let contentOutage, !isConnected, time.elapsed() < contentOutage.end { throw contentOutage.error }
         do {
             try await fetchAll(of: id)
         } catch {
             // A part of it would be mistaken for all of it.
             try? await blobs.removePassing(id)
+            if let error = error as? HubUnreachable, error.code != .notUnderstood {
+                contentOutage = (error, time.elapsed() + Self.contentPause)
+            }
             throw error
         }
     }

@@ -19,6 +19,8 @@ public actor SyncEngine {
         didSet { delegate.connectionChanged(isConnected: isConnected) }
     }
     private var problem: String?
+    /// The last failure to reach the hub for content, and until when, since boot, it counts for other content too.
+    var contentOutage: (error: HubUnreachable, end: Duration)?
     var lastSync: Double?
     var recordsAtHub = 0
     private var refused = 0

@@ -84,17 +84,9 @@ public actor BackupService {
         _ plan: BackupPlan, without missing: inout Set<ItemID>, to blob: ItemID, slots: KeySlots, rootKey: SecretBytes
     ) async throws -> (size: UInt64, blobs: Int) {
         var contents: [(id: ItemID, size: UInt64)] = []
-        var isHubReachable = true
         for content in plan.contents where !missing.contains(content) {
-            // Content from another device may not have been read here yet.
-            do {
-                if isHubReachable { try await files.fetchWhereMissing(content) }
-            } catch let error as HubUnreachable where error.code != .notUnderstood {
-                // The others would wait for a connection too.
-                isHubReachable = false
-            } catch {
-                // It stays missing.
-            }
+            // Content from another device may not have been read here yet. What can't be fetched stays missing.
+            try? await files.fetchWhereMissing(content)
             if let size = try? await blobs.size(content) {
                 contents.append((content, size))
             } else {
