@@ -71,6 +71,9 @@ import Testing
         #expect(try await household.devices().unconfirmedAlert == nil, "a phone has a minute")
         world.time.set(wall: world.time.wallClock() + 60)
         #expect(try await household.devices().unconfirmedAlert == sent)
+        let restarted = try await ConnectedWorld(hub: connected.hub, after: world)
+        restarted.world.time.set(wall: sent + 60)
+        #expect(try await restarted.household.devices().unconfirmedAlert == sent, "also after a restart")
         connected.hub.state.withLock { $0.lastSeen = UInt64(sent / 60) * 60 }
         #expect(try await household.devices().unconfirmedAlert == nil, "the hub records minutes")
     }

@@ -33,13 +33,15 @@ enum HouseholdDocuments {
     static let formerNames = "former-names"
     /// Present while a companion may lack keys of the vault, because it was locked when they were sent.
     static let keysOwed = "keys-owed"
-
+    /// When the newest alert was sent to phones, in seconds since 1970, in decimal.
+    static let alertSent = "alert-sent"
     /// `FirstVaultKey`, in a household that a phone founded.
     static let firstVaultKey = "first-vault-key"
 
     /// The documents that are removed with the hub.
     static let ofHub =
-        [settings, keys, roster, eventHead, revocation, reseal, answered, keysOwed, firstVaultKey] + SyncDocuments.all
+        [settings, keys, roster, eventHead, revocation, reseal, answered, keysOwed, alertSent, firstVaultKey]
+        + SyncDocuments.all
 }
 
 /// The address of the hub, and how to connect to it.

@@ -24,7 +24,12 @@ extension HouseholdService {
     }
 
     /// - Parameter time: seconds since 1970, taken before it was sent.
-    func alertSent(at time: Double) { lastAlert = max(lastAlert ?? time, time) }
+    func alertSent(at time: Double) async {
+        guard time > lastAlert ?? 0 else { return }
+        lastAlert = time
+        // Only a report depends on it.
+        try? await store.save(Array(String(time).utf8), as: HouseholdDocuments.alertSent)
+    }
 
     /// A phone's service worker makes a request after it has shown a notification. The hub records minutes.
     private func unconfirmedAlert(_ devices: [DeviceReport]) -> Double? {

@@ -52,7 +52,7 @@ public actor HouseholdService {
     /// Requests that wait for the state of joining to change.
     var joiningWaiters: [CheckedContinuation<Void, Never>] = []
     let joiningSignal = Signal()
-    /// When the newest alert was sent to phones, in seconds since 1970; nil if none was since the start.
+    /// When the newest alert was sent to phones, in seconds since 1970; nil if none was.
     var lastAlert: Double?
     /// Why there is no household any more, if another computer revoked this one.
     var revocationNotice: String?
@@ -98,6 +98,9 @@ public actor HouseholdService {
         answered =
             try await store.document(HouseholdDocuments.answered)
             .flatMap { UInt64(String(decoding: $0, as: UTF8.self)) } ?? 0
+        lastAlert =
+            try await store.document(HouseholdDocuments.alertSent)
+            .flatMap { Double(String(decoding: $0, as: UTF8.self)) }
         revocation = try await store.decoded(StoredRevocation.self, HouseholdDocuments.revocation)
         let hub: any HubConnection
         do {
