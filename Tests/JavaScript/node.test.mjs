@@ -15,7 +15,7 @@ for (const module of ["calculation", "gestures", "zip", "exif", "picture-bytes",
     "pin-rules", "pin-line", "idle-lock", "quiet-hours", "push-record", "recovery-sheet", "founding", "qr-code",
     "record-editor", "reminders"]) {
     const { tests } = await import(`./${module}.test.js`);
-    for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 60_000 }, () => body({}));
+    for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 300_000 }, () => body({}));
 }
 
 await import("./shapes.mjs");
