@@ -92,6 +92,30 @@ struct ScriptedControlTests {
         prompter.kill()
     }
 
+    @Test("More events than a reply may have are read in several, and shown oldest first")
+    func longLog() async throws {
+        try socket.start { request in
+            let query = URLComponents(string: String(request.route.dropFirst(4)))?.queryItems ?? []
+            func number(_ name: String) -> Int64? { query.first { $0.name == name }?.value.flatMap { Int64($0) } }
+            guard let limit = number("limit"), limit <= LogQuery.maximumLimit else {
+                return Self.refusal(.badRequest, "limit")
+            }
+            let last = min(number("before") ?? .max, 2_501) - 1
+            let events = (max(1, last - limit + 1)...last).map { number in
+                EventReport(
+                    number: number, time: 0, kind: "locked", app: nil, user: nil, process: nil, path: nil, reason: nil,
+                    sentence: "Locked.")
+            }
+            return Self.reply(EventList(events: events))
+        }
+        for (limit, first) in [("1001", 1_500), ("100000", 1)] {
+            let child = try start("log", "--limit", limit, "--json", passcodes: [])
+            try #require(try await child.wait() == .code(0), "\(child.errorOutput)")
+            let list = try JSONDecoder().decode(EventList.self, from: child.outputData)
+            #expect(list.events.map(\.number) == Array(Int64(first)...2_500))
+        }
+    }
+
     @Test("Following everybody's log reads the passcode once, and opens a session again when one has ended")
     func follow() async throws {
         let requests = Mutex<(passcodes: [String], limits: [String])>(([], []))

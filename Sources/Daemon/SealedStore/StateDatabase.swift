@@ -184,15 +184,16 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     }
 
     public func events(
-        after number: Int64, limit: Int, app: String?, user: UInt32?
+        after number: Int64, before: Int64, limit: Int, app: String?, user: UInt32?
     ) async throws -> [EventReport] {
         let rows: [EventReport] = try await pool.read { database in
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT * FROM activity WHERE number > ? AND (? IS NULL OR app = ?) AND (? IS NULL OR user = ?)
+                    SELECT * FROM activity
+                    WHERE number > ? AND number < ? AND (? IS NULL OR app = ?) AND (? IS NULL OR user = ?)
                     ORDER BY number DESC LIMIT ?
-                    """, arguments: [number, app, app, user, user, limit]
+                    """, arguments: [number, before, app, app, user, user, limit]
             ).map { row in
                 // A line that was changed in the file is shown as far as it can be; verifying the log reports it.
                 EventReport(

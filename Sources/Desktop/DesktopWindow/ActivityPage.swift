@@ -39,6 +39,7 @@ final class ActivityPage: Page {
             Signals.connectChange(screen[name].raw, "notify::selected") { [unowned self] in choose() }
         }
         Signals.connect(head["verify"].raw, "clicked") { Task { await model.verify() } }
+        Signals.connect(head["load_earlier"].raw, "clicked") { Task { await model.loadEarlier() } }
         Signals.connect(head["save"].raw, "clicked") {
             Dialogs.save(localized("Save activity"), name: "applocker-activity.csv", parent: window()) { path in
                 let table = Array(model.table().utf8)
@@ -80,6 +81,8 @@ final class ActivityPage: Page {
         show(model.days, model.filter.day, "day")
         events.update(model.items)
         head["nothing"].setVisible(model.items.isEmpty)
+        head["earlier_row"].setVisible(!model.earlier.isEmpty)
+        head["earlier_row"].setRowSubtitle(model.earlier)
         if !model.verification.isEmpty {
             head["verify_row"].setRowSubtitle(model.verification)
             head["verify_row"].addStyle("error", if: !model.isWhole)

@@ -160,21 +160,25 @@ public struct EventReport: Codable, Equatable, Sendable {
 public struct LogQuery: ControlQuery {
     public static var fields: [QueryField<Self>] {
         [
-            .flag("all", \.all), .number("after", \.after, 0...Int.max), .number("limit", \.limit, 1...1_000),
-            .text("app", \.app),
+            .flag("all", \.all), .number("after", \.after, 0...Int.max), .number("before", \.before, 0...Int.max),
+            .number("limit", \.limit, 1...maximumLimit), .text("app", \.app),
         ]
     }
+
+    public static let maximumLimit = 1_000
 
     /// Also events of other users; refused without the right to see them.
     public var all = false
     /// Only events with a higher number.
     public var after: Int64 = 0
+    /// Only events with a lower number.
+    public var before = Int64.max
     /// At most so many, the newest.
     public var limit = 50
     public var app: String?
     public init() {}
-    public init(after: Int64 = 0, limit: Int, app: String? = nil, all: Bool = false) {
-        (self.after, self.limit, self.app, self.all) = (after, limit, app, all)
+    public init(after: Int64 = 0, before: Int64 = .max, limit: Int, app: String? = nil, all: Bool = false) {
+        (self.after, self.before, self.limit, self.app, self.all) = (after, before, limit, app, all)
     }
 }
 

@@ -25,8 +25,8 @@ public struct FilterChoice<Value: Equatable & Sendable>: Equatable, Sendable {
 /// The activity log, newest first.
 @MainActor @Observable
 public final class ActivityModel {
-    /// How many events are read.
-    static let limit = 1_000
+    /// How many events are read at a time.
+    static let limit = LogQuery.maximumLimit
 
     public private(set) var items: [ActivityItem] = []
     public private(set) var apps: [FilterChoice<String>] = []
@@ -34,6 +34,8 @@ public final class ActivityModel {
     public private(set) var days: [FilterChoice<LocalDay>] = []
     public private(set) var bars: [ActivityBar] = []
     public private(set) var chart = ActivityChart.app
+    /// How many events are shown; empty if there are no earlier ones.
+    public private(set) var earlier = ""
     /// What the last verification found; empty before.
     public private(set) var verification = ""
     public private(set) var isWhole = true
@@ -46,6 +48,8 @@ public final class ActivityModel {
     private let context: DesktopContext
     private let userName: (UInt32) -> String?
     @ObservationIgnored private var events: [EventReport] = []
+    /// How many events stay here, so that a window that is open for weeks does not grow.
+    @ObservationIgnored private var kept = limit
     @ObservationIgnored private var names: [String: String] = [:]
 
     /// - Parameter userName: the name of a user of this computer.
@@ -62,11 +66,32 @@ public final class ActivityModel {
             let installed = try await context.control.call(\.listApps).apps
             names = Dictionary(installed.map { ($0.id, $0.name) }) { $1 }
             let list = try await context.control.call(\.log, query: LogQuery(limit: Self.limit), token: token)
-            events = list.events
-            updateChoices()
-            show()
+            kept = Self.limit
+            become(list.events, hasEarlier: list.events.count == Self.limit)
             try await readBars()
         }
+    }
+
+    /// Reads the events before the first one that is shown.
+    public func loadEarlier() async {
+        await context.attempt {
+            let query = LogQuery(before: events.first?.number ?? .max, limit: Self.limit)
+            let list = try await context.control.call(\.log, query: query, token: context.session.token)
+            // Loaded anew meanwhile, perhaps those of fewer people.
+            guard events.first?.number ?? .max == query.before else { return }
+            kept += Self.limit
+            become(list.events + events, hasEarlier: list.events.count == Self.limit)
+        }
+    }
+
+    private func become(_ events: [EventReport], hasEarlier: Bool) {
+        self.events = events
+        let count = events.count
+        earlier =
+            hasEarlier
+            ? localized(count, one: "The newest event is shown.", other: "The newest \(count) events are shown.") : ""
+        updateChoices()
+        show()
     }
 
     public func choose(_ chart: ActivityChart) async {
@@ -89,9 +114,8 @@ public final class ActivityModel {
         guard let list = try? await context.control.call(\.log, query: query, token: context.session.token),
             !list.events.isEmpty
         else { return }
-        events = (events + list.events).suffix(Self.limit)
-        updateChoices()
-        show()
+        let all = events + list.events
+        become(all.suffix(kept), hasEarlier: !earlier.isEmpty || all.count > kept)
     }
 
     /// All events that match the filter as comma-separated values, oldest first.

@@ -31,7 +31,9 @@ private actor SlowLog: ActivityStore {
 
     var isWriting: Bool { !waiting.isEmpty }
 
-    func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport] { [] }
+    func events(
+        after number: Int64, before: Int64, limit: Int, app: String?, user: UInt32?
+    ) async throws -> [EventReport] { [] }
     func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] { [] }
     func statisticsByDay(since time: Double, user: UInt32?) async throws -> [DayStatistics] { [] }
     func verifyLog(known: AuditChain.Head?) async throws -> LogVerification { throw Full() }

@@ -87,7 +87,9 @@ private actor HeldStore: ActivityStore {
     private(set) var waiting = 0
 
     func append(_ events: [ActivityEvent]) async throws {}
-    func events(after number: Int64, limit: Int, app: String?, user: UInt32?) async throws -> [EventReport] { [] }
+    func events(
+        after number: Int64, before: Int64, limit: Int, app: String?, user: UInt32?
+    ) async throws -> [EventReport] { [] }
     func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] { [] }
     func statisticsByDay(since time: Double, user: UInt32?) async throws -> [DayStatistics] { [] }
 

@@ -13,16 +13,16 @@ import Testing
     }
 
     @Test func aQueryIsReadAsItWasWritten() throws {
-        let query = LogQuery(after: .max, limit: 7, app: "a&b", all: true)
+        let query = LogQuery(after: .max, before: 8, limit: 7, app: "a&b", all: true)
         let fields = Dictionary(uniqueKeysWithValues: query.query)
-        #expect(fields == ["after": "9223372036854775807", "limit": "7", "app": "a&b", "all": "true"])
+        #expect(fields == ["after": "9223372036854775807", "before": "8", "limit": "7", "app": "a&b", "all": "true"])
         let read = try LogQuery(query: fields.merging(["unknown": "x"]) { $1 })
         #expect(Dictionary(uniqueKeysWithValues: read.query) == fields)
     }
 
     @Test func absentFieldsHaveTheirDefaults() throws {
         let query = try LogQuery(query: ["all": "1"])
-        #expect(query.after == 0 && query.limit == 50 && query.app == nil && !query.all)
+        #expect(query.after == 0 && query.before == .max && query.limit == 50 && query.app == nil && !query.all)
     }
 
     @Test(arguments: ["", "x", "0", "1001", "-1", "1.5"]) func aNumberOutOfRangeIsABadRequest(_ text: String) {

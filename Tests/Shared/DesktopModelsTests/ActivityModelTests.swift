@@ -90,6 +90,33 @@ struct ActivityModelTests {
         #expect(model.items.map(\.id) == ["5", "4", "3", "2", "1"])
     }
 
+    @Test func earlierEventsAreReadOnRequest() async {
+        let all = (1...2_500).map { event($0, "locked", "Locked.") }
+        control.on(\.log) { request in
+            let (after, before) = (Int64(request.query["after"] ?? "") ?? 0, Int64(request.query["before"] ?? "") ?? .max)
+            return EventList(events: all.filter { $0.number > after && $0.number < before }.suffix(1_000))
+        }
+        await model.load()
+        #expect(model.items.count == 1_000 && model.earlier == "The newest 1000 events are shown.")
+        await model.loadEarlier()
+        #expect(model.items.map(\.id) == (501...2_500).reversed().map { "\($0)" })
+        #expect(model.earlier == "The newest 2000 events are shown.")
+        await model.loadEarlier()
+        #expect(model.items.count == 2_500 && model.items.last?.id == "1" && model.earlier.isEmpty)
+        #expect(model.table().split(separator: "\r\n").count == 2_501)
+        await model.load()
+        #expect(model.items.count == 1_000 && model.items.first?.id == "2500")
+    }
+
+    @Test func aWindowThatStaysOpenKeepsAsManyEventsAsItRead() async {
+        await load((1...999).map { event($0, "locked", "Locked.") })
+        #expect(model.earlier.isEmpty)
+        control.on(\.log) { [new = (1_000...1_002).map { event($0, "locked", "Locked.") }] _ in EventList(events: new) }
+        await model.refresh()
+        #expect(model.items.map(\.id).last == "3" && model.items.count == 1_000)
+        #expect(model.earlier == "The newest 1000 events are shown.")
+    }
+
     @Test func theTableQuotesTextAndDisarmsFormulas() async {
         await load([
             event(1, "locked", "A \"quoted\", long\nline", user: 3), event(2, "locked", "=HYPERLINK(\"x\")"),

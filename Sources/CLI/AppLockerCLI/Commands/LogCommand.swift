@@ -18,28 +18,31 @@ struct LogCommand: AsyncParsableCommand {
                   applocker log --all                everybody's, with the owner's passcode
                   applocker log show --json
                   applocker log --limit 200 --app firefox-esr
+                  applocker log --limit 100000 --json    everything that is kept
                   applocker log --follow
                   applocker log --follow --json      one object a line
                 """)
 
-        @Option(help: "How many events at most, 1 to 1000.") var limit = 50
+        @Option(help: "How many events at most, 1 to 100000.") var limit = 50
         @Option(help: AppNames.help) var app: String?
         @Flag(help: "Other users' events too.") var all = false
         @Flag(help: "Keep showing new events, until Ctrl-C.") var follow = false
         @OptionGroup var options: CommonOptions
 
-        /// In a reply. New events are never limited further, or a burst within a second would be incomplete.
-        private static let mostEvents = 1_000
+        /// As many as the log keeps.
+        private static let mostEvents = 100_000
 
         func validate() throws {
-            guard 1...Self.mostEvents ~= limit else { throw ValidationError("--limit takes a number from 1 to 1000.") }
+            guard 1...Self.mostEvents ~= limit else {
+                throw ValidationError("--limit takes a number from 1 to \(Self.mostEvents).")
+            }
         }
 
         func run() async throws {
             let client = client
             let app = try await id(client)
             let (first, passcode) = try await owner.lookingFirst {
-                try await events(client, of: app, token: $0, after: 0, limit: limit)
+                try await newest(limit, client, of: app, token: $0)
             }
             guard follow else {
                 if output.json { return try Output.standard.json(first) }
@@ -66,7 +69,9 @@ struct LogCommand: AsyncParsableCommand {
         ) async throws {
             while true {
                 try await Task.sleep(for: .seconds(1))
-                let next = try await events(client, of: app, token: token, after: last, limit: Self.mostEvents)
+                // As many as a reply may have: a burst within a second would be incomplete with fewer.
+                let query = LogQuery(after: last, limit: LogQuery.maximumLimit, app: app, all: all)
+                let next = try await client.call(\.log, query: query, token: token)
                 try show(next.events)
                 last = next.events.last?.number ?? last
             }
@@ -83,11 +88,20 @@ struct LogCommand: AsyncParsableCommand {
             }
         }
 
-        private func events(
-            _ client: ControlClient, of app: String?, token: String?, after: Int64, limit: Int
+        /// In several replies, if they are more than one may have.
+        private func newest(
+            _ limit: Int, _ client: ControlClient, of app: String?, token: String?
         ) async throws -> EventList {
-            try await client.call(
-                \.log, query: LogQuery(after: after, limit: limit, app: app, all: all), token: token)
+            var events: [EventReport] = []
+            while events.count < limit {
+                let query = LogQuery(
+                    before: events.last?.number ?? .max, limit: min(limit - events.count, LogQuery.maximumLimit),
+                    app: app, all: all)
+                let part = try await client.call(\.log, query: query, token: token).events
+                events += part.reversed()
+                if part.count < query.limit { break }
+            }
+            return EventList(events: events.reversed())
         }
 
         private func show(_ events: [EventReport]) throws {

@@ -11,7 +11,7 @@ extension ControlRequestHandler {
             let query = try request.query
             return EventList(
                 events: try await activity.events(
-                    after: query.after, limit: query.limit, app: query.app,
+                    after: query.after, before: query.before, limit: query.limit, app: query.app,
                     user: try shownUser(to: request.peer, all: query.all, reach)))
         }
         table.answer(\.statistics) { request in
