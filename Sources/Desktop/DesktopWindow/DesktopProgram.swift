@@ -120,8 +120,11 @@ private final class DesktopApplication {
         let models = WindowModels(control: control, files: DaemonFiles(control: control), photos: photos) {
             await phoneWays.ways(to: $0)
         }
-        if let administrator = AdministratorSetUp(directory: services.programs.directory, socket: socketPath()) {
+        if let administrator = Administrator(directory: services.programs.directory, socket: socketPath()) {
             models.firstRun.setUpAsAdministrator = { try await administrator.set($0) }
+            if administrator.canStartService {
+                models.overview.startService = { try await administrator.startService() }
+            }
         }
         let window = MainWindow(gtkApplication, models, services) { [unowned self] in g_application_quit(gApplication) }
         for (action, keys) in window.accelerators {

@@ -308,6 +308,7 @@ extension MainWindow {
         case .turnMonitoringOn: Task { await models.overview.turnMonitoringOn() }
         case .startPrompter: start { try services.programs.startPrompter() }
         case .startAgent: start { try services.programs.startAgent() }
+        case .startService: Task { await models.overview.start() }
         }
     }
 

@@ -91,6 +91,7 @@ final class OverviewPage: Page {
         case .turnMonitoringOn: localized("Turn monitoring on")
         case .startPrompter: localized("Start the prompt window")
         case .startAgent: localized("Start the agent")
+        case .startService: localized("Start AppLocker")
         }
     }
 }

@@ -4,7 +4,7 @@ public import Observation
 
 /// What the window can do about a problem.
 public enum Remedy: Equatable, Sendable {
-    case setUp, chooseApps, turnMonitoringOn, startPrompter, startAgent
+    case setUp, chooseApps, turnMonitoringOn, startPrompter, startAgent, startService
 
     /// The button.
     public var title: String {
@@ -12,7 +12,7 @@ public enum Remedy: Equatable, Sendable {
         case .setUp: localized("Set Up")
         case .chooseApps: localized("Choose Apps")
         case .turnMonitoringOn: localized("Turn On")
-        case .startPrompter, .startAgent: localized("Start")
+        case .startPrompter, .startAgent, .startService: localized("Start")
         }
     }
 }
@@ -87,6 +87,8 @@ public final class OverviewModel {
     /// Nil until the daemon has answered once.
     public private(set) var isSetUp: Bool?
     public private(set) var hasLockedApps = false
+    /// Starts the system's service, after the administrator's password; nil where none is installed.
+    @ObservationIgnored public var startService: (@MainActor () async throws -> Void)?
 
     private let context: DesktopContext
     private let vault: VaultModel
@@ -104,12 +106,18 @@ public final class OverviewModel {
             update(\.waitingLaunches, prompts.map(WaitingLaunch.init))
         } catch is CancellationError {
         } catch {
-            update(\.summary, Self.unreachable(error))
+            update(\.summary, Self.unreachable(error, canStart: startService != nil))
             update(\.problems, [])
             update(\.openApps, [])
             update(\.waiting, "")
             update(\.waitingLaunches, [])
         }
+    }
+
+    public func start() async {
+        guard let startService else { return }
+        await context.attempt { try await startService() }
+        await refresh()
     }
 
     /// Ends everything that is unlocked for this user, and the management session, after saving the note that is
@@ -197,11 +205,11 @@ private enum DaemonSentence {
 }
 
 extension OverviewModel {
-    static func unreachable(_ error: any Error) -> ProtectionSummary {
+    static func unreachable(_ error: any Error, canStart: Bool) -> ProtectionSummary {
         let isStopped = (error as? DaemonUnreachable)?.isStopped == true
         return ProtectionSummary(
             level: .off, title: localized(isStopped ? "AppLocker is not running" : "AppLocker does not answer"),
-            detail: sentence(error))
+            detail: sentence(error), remedy: isStopped && canStart ? .startService : nil)
     }
 
     static func summary(_ status: StatusReport) -> ProtectionSummary {

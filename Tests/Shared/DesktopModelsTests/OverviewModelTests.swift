@@ -104,6 +104,24 @@ struct OverviewModelTests {
         #expect(model.summary.level == .off)
         #expect(model.summary.title == "AppLocker is not running")
         #expect(model.summary.detail == "Nothing answers.")
+        #expect(model.summary.remedy == nil)
+    }
+
+    @Test func aStoppedServiceIsStarted() async {
+        control.on(\.status) { _ in throw DaemonUnreachable(isStopped: true, sentence: "Nothing answers.") }
+        model.startService = { throw ControlError(.failed, "Job for applockerd.service failed.") }
+        await model.refresh()
+        #expect(model.summary.remedy == .startService)
+        await model.start()
+        #expect(context.announcement == "Job for applockerd.service failed." && model.summary.remedy == .startService)
+        model.startService = {}
+        control.on(\.status) { _ in status() }
+        control.on(\.listApps) { _ in AppList(apps: [app("a", "A")]) }
+        await model.start()
+        #expect(model.summary.remedy == nil && model.summary.level == .good)
+        control.on(\.status) { _ in throw DaemonUnreachable(isStopped: false, sentence: "No answer.") }
+        await model.refresh()
+        #expect(model.summary.remedy == nil, "it runs")
     }
 
     @Test func lockingEverythingNeedsNoPasscode() async throws {
