@@ -305,7 +305,7 @@ public final class GateClient: LaunchGatePort {
     }
 
     public func answer(_ launch: HeldLaunch, allow: Bool) {
-        // A gate that started anew numbers its launches from the beginning: this number may be another app's launch.
+        // A restarted gate numbers its launches from the beginning: this number may be another app's launch.
         let connection = state.withLock { $0.connectionNumber == launch.connection ? $0.connection : nil }
         _ = connection?.send(.answer(launch.number, allow: allow))
     }

@@ -77,7 +77,7 @@ public final class ActivityModel {
         await context.attempt {
             let query = LogQuery(before: events.first?.number ?? .max, limit: Self.limit)
             let list = try await context.control.call(\.log, query: query, token: context.session.token)
-            // Loaded anew meanwhile, perhaps those of fewer people.
+            // Read again meanwhile, perhaps those of fewer people.
             guard events.first?.number ?? .max == query.before else { return }
             kept += Self.limit
             become(list.events + events, hasEarlier: list.events.count == Self.limit)
