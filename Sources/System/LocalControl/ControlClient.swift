@@ -84,10 +84,14 @@ public struct ControlClient: Sendable {
 
     /// Uploads the next sealed bytes of a blob, at most `ControlRoute.maximumBlobPiece`. Offset 0 starts again.
     ///
-    /// - Throws: as `call`.
+    /// - Throws: as `call`; `CancellationError` once the answer is here.
     public func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
         let query = PutBlobQuery(offset: offset).query
-        _ = try await send(\.putBlob, blob, query: query, body: ("application/octet-stream", bytes))
+        // In a task of its own, which is not cancelled: AppLocker could receive an abandoned piece after the blob's
+        // removal, and create it again.
+        _ = try await Task { try await send(\.putBlob, blob, query: query, body: ("application/octet-stream", bytes)) }
+            .value
+        try Task.checkCancellation()
     }
 
     private func decoded<Reply: Decodable>(_ answer: ByteBuffer) throws -> Reply {

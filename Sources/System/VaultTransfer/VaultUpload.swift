@@ -46,12 +46,7 @@ public struct VaultUpload: Sendable {
         let pieces = SealedPieces(original.sealer(stream), size: ControlRoute.maximumBlobPiece)
         var sealedSize: UInt64 = 0
         while let piece = try await pieces.next() {
-            // In a task of its own, which is not cancelled: AppLocker could receive the piece after the content's
-            // removal, and create it again.
-            try await Task { [client, sealedSize] in
-                try await client.putBlob(id.description, offset: sealedSize, bytes: piece)
-            }.value
-            try Task.checkCancellation()
+            try await client.putBlob(id.description, offset: sealedSize, bytes: piece)
             sealedSize += UInt64(piece.count)
             progress(pieces.contentSize)
         }

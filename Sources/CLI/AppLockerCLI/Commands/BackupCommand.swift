@@ -156,10 +156,7 @@ struct BackupCommand: AsyncParsableCommand {
                 let piece = try await runBlocking { [offset] in
                     try source.read(at: offset, count: ControlRoute.maximumBlobPiece)
                 }
-                // In a task of its own, which is not cancelled: AppLocker could receive the piece after the blob's
-                // removal, and create it again.
-                try await Task { [offset] in try await client.putBlob(blob, offset: offset, bytes: piece) }.value
-                try Task.checkCancellation()
+                try await client.putBlob(blob, offset: offset, bytes: piece)
                 offset += UInt64(piece.count)
                 progress.show(offset)
                 if piece.isEmpty { break }
