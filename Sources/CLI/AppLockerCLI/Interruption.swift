@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import Supervisor
 
 /// Turns Ctrl-C and SIGTERM into a cancellation, so that unfinished work is undone before the process ends.
 enum Interruption {
@@ -11,23 +11,14 @@ enum Interruption {
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let (signals, arrived) = AsyncStream<Void>.makeStream()
-        var sources: [any DispatchSourceSignal] = []
-        for number in [SIGINT, SIGTERM] {
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { arrived.yield() }
-            sources.append(source)
-            // Registered before the work begins: until then a signal ends this process, which has nothing to undo.
-            await withCheckedContinuation { registered in
-                source.setRegistrationHandler { registered.resume() }
-                source.resume()
-            }
-        }
+        let numbers = [SIGINT, SIGTERM]
+        let received = await TerminationSignals(ends: numbers, ignores: []) { arrived.yield() }
         let task = Task { try await work() }
         let watch = Task { for await _ in signals { task.cancel() } }
         defer {
             watch.cancel()
-            for source in sources { source.cancel() }
-            for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+            received.cancel()
+            for number in numbers { signal(number, SIG_DFL) }
         }
         do {
             return try await task.value

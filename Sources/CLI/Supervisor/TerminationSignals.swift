@@ -2,19 +2,19 @@
 import Glibc
 
 /// Turns signals into calls. The default handlers are restored for children before they run.
-final class TerminationSignals: Sendable {
+package final class TerminationSignals: Sendable {
     private let sources: [any DispatchSourceSignal]
 
     /// Calls `arrived`, on one of Dispatch's threads, for each of `ends` that arrives after this has returned; `ignores`
     /// have no effect from now on.
-    init(ends: [Int32], ignores: [Int32], arrived: @escaping @Sendable () -> Void) async {
+    package init(ends: [Int32], ignores: [Int32], arrived: @escaping @Sendable () -> Void) async {
         for number in ignores { signal(number, SIG_IGN) }
         var sources: [any DispatchSourceSignal] = []
         for number in ends {
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler(handler: arrived)
             sources.append(source)
-            // Until it is registered the signal ends this process, which has started nothing yet: an ignored one would
+            // Until it is registered the signal ends this process, which has begun nothing yet: an ignored one would
             // be lost.
             await withCheckedContinuation { registered in
                 source.setRegistrationHandler { registered.resume() }
@@ -24,7 +24,7 @@ final class TerminationSignals: Sendable {
         self.sources = sources
     }
 
-    func cancel() {
+    package func cancel() {
         for source in sources { source.cancel() }
     }
 }
