@@ -137,7 +137,7 @@ public actor ActivityLog {
         let event = ActivityEvent(
             time: time.wallClock(), kind: kind, app: app, user: user, process: process, path: path,
             reason: reason?.rawValue, sentence: sentence)
-        guard repeats.isToBeWritten(event, at: time.now().elapsed) else { return countLater() }
+        guard repeats.isToBeWritten(event, at: time.elapsed()) else { return countLater() }
         admit(event)
     }
 
@@ -159,7 +159,7 @@ public actor ActivityLog {
 
     private func countLater() {
         guard counting == nil else { return }
-        counting = Task { [time, end = time.now().elapsed + RepeatedEvents.window] in
+        counting = Task { [time, end = time.elapsed() + RepeatedEvents.window] in
             _ = try? await time.sleep(until: end)
             writeCounts()
         }
@@ -167,7 +167,7 @@ public actor ActivityLog {
 
     private func writeCounts() {
         counting = nil
-        for event in repeats.takeCounts(at: time.now().elapsed, wallClock: time.wallClock()) { admit(event) }
+        for event in repeats.takeCounts(at: time.elapsed(), wallClock: time.wallClock()) { admit(event) }
     }
 
     /// The events that are written from now on, in order, while `setFollowed(true)` is in force. For one reader.

@@ -121,14 +121,14 @@ actor StatusPublisher {
             guard await sync.isConnected else { continue }
             await publish()
             repeatLater()
-            guard (try? await time.sleep(until: time.now().elapsed + Self.shortest)) != nil else { return }
+            guard (try? await time.sleep(until: time.elapsed() + Self.shortest)) != nil else { return }
         }
     }
 
     /// Publishes again after five minutes. It is started only while there is a connection.
     private func repeatLater() {
         repetition?.cancel()
-        repetition = Task { [time, end = time.now().elapsed + Self.longest] in
+        repetition = Task { [time, end = time.elapsed() + Self.longest] in
             guard (try? await time.sleep(until: end)) != nil else { return }
             refresh()
         }
@@ -187,7 +187,7 @@ actor StatusPublisher {
     }
 
     private func currentLook() async -> Look {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         if let look, now - look.time < Self.lookLasts { return look }
         let fresh = Look(
             integrity: await inspectHost(),

@@ -134,7 +134,7 @@ public final class LaunchAuthorizer: Sendable {
 
     /// Replaces the snapshot: of changes at the same moment, each is made to the other's result.
     func update(_ change: (inout sending AuthorizationSnapshot) -> Void) {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         state.withLock { state in
             change(&state.snapshot)
             state.removeExpiredRestarts(at: now)
@@ -157,7 +157,7 @@ public final class LaunchAuthorizer: Sendable {
     }
 
     func allowRestart(of app: AppID, by prompter: Int32, user: UInt32) {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         state.withLock { state in
             state.removeExpiredRestarts(at: now)
             state.restarts.append(

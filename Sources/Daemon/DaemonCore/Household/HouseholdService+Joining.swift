@@ -60,7 +60,7 @@ extension HouseholdService {
             return try await store.write(StateChange(documents: [HouseholdDocuments.joining: nil]))
         }
         joining = Joining(
-            stored: stored, secrets: secrets, hub: hub, asked: time.now().elapsed,
+            stored: stored, secrets: secrets, hub: hub, asked: time.elapsed(),
             report: Self.waiting(stored))
         joiningSignal.raise()
     }
@@ -113,7 +113,7 @@ extension HouseholdService {
         try await save(stored)
         joiningOutcome = nil
         joining = Joining(
-            stored: stored, secrets: secrets, hub: hub, asked: time.now().elapsed, report: Self.waiting(stored))
+            stored: stored, secrets: secrets, hub: hub, asked: time.elapsed(), report: Self.waiting(stored))
         do {
             let isIn = earlier != nil ? (try? await hub.ownDevice().state) == .active : false
             if !isIn { try await ask(invitation, secrets, hub) }
@@ -211,10 +211,10 @@ extension HouseholdService {
             throw ControlError(
                 .noSuchItem, "This computer is not joining a household; run `applocker hub join`.")
         }
-        let deadline = time.now().elapsed + .seconds(seconds)
+        let deadline = time.elapsed() + .seconds(seconds)
         while true {
             let report = joining?.report ?? joiningOutcome ?? first
-            let now = time.now().elapsed
+            let now = time.elapsed()
             guard report == first, joining != nil, deadline > now else { return report }
             let nap = Task { [time, end = min(deadline, now + .seconds(2))] in
                 try? await time.sleep(until: end)
@@ -258,13 +258,13 @@ extension HouseholdService {
                     }
                 }
                 guard self.joining != nil else { break }
-                do { try await time.sleep(until: time.now().elapsed + wait) } catch { return }
+                do { try await time.sleep(until: time.elapsed() + wait) } catch { return }
             }
             if Task.isCancelled { return }
         }
     }
 
-    private func isTooLate(_ joining: Joining) -> Bool { time.now().elapsed - joining.asked > Self.patience }
+    private func isTooLate(_ joining: Joining) -> Bool { time.elapsed() - joining.asked > Self.patience }
 
     private func isUnderWay(_ joining: Joining) -> Bool {
         self.joining?.stored.invitation == joining.stored.invitation

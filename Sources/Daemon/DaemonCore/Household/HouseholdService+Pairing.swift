@@ -41,7 +41,7 @@ extension HouseholdService {
         } catch {
             throw ControlError(hub: error)
         }
-        let now = time.now().elapsed
+        let now = time.elapsed()
         pairings = pairings.filter { $0.value.expires + Self.patience > now }
         pairings[invitation.id] = Pairing(invitation: invitation, expires: now + Self.lifetime)
         return PairingReport(
@@ -52,10 +52,10 @@ extension HouseholdService {
 
     /// Returns once a device has joined, or after this many seconds.
     func pairing(_ text: String, waitingUpTo seconds: Int) async throws -> PairingReport {
-        let deadline = time.now().elapsed + .seconds(seconds)
+        let deadline = time.elapsed() + .seconds(seconds)
         while true {
             let pairing = try await lookedUp(text)
-            let now = time.now().elapsed
+            let now = time.elapsed()
             if pairing.joining != nil || now >= deadline { return report(pairing) }
             // The hub reports it on the stream; without a stream it is asked every two seconds.
             await waitForJoin(until: min(deadline, now + .seconds(2)))
@@ -84,7 +84,7 @@ extension HouseholdService {
             throw ControlError(.noSuchItem, "There is no such pairing. Start one with `applocker pair`.")
         }
         guard pairing.joining == nil else { return pairing }
-        guard time.now().elapsed < pairing.expires else {
+        guard time.elapsed() < pairing.expires else {
             pairings[id] = nil
             throw ControlError(.noSuchItem, "No device joined within five minutes. Run `applocker pair` again.")
         }
@@ -118,7 +118,7 @@ extension HouseholdService {
     private func report(_ pairing: Pairing) -> PairingReport {
         PairingReport(
             id: pairing.invitation.id.description, state: pairing.joining == nil ? .waiting : .joined,
-            expiresInSeconds: max(0, (pairing.expires - time.now().elapsed).wholeSecondsRoundedUp),
+            expiresInSeconds: max(0, (pairing.expires - time.elapsed()).wholeSecondsRoundedUp),
             name: pairing.joining?.name, device: pairing.joining?.member.id.description,
             role: pairing.joining.map { HubDeviceRole($0.member.role) }, words: pairing.joining?.words)
     }

@@ -76,7 +76,7 @@ public actor LaunchService: Relockable {
 
     /// Until the first of the waiting launches is denied; nil if none waits.
     var secondsUntilTimeout: Int? {
-        waiting.values.map(\.deadline).min().map { max(0, ($0 - time.now().elapsed).wholeSecondsRoundedUp) }
+        waiting.values.map(\.deadline).min().map { max(0, ($0 - time.elapsed()).wholeSecondsRoundedUp) }
     }
 
     // MARK: What the gate reports
@@ -175,7 +175,7 @@ public actor LaunchService: Relockable {
         // The prompter may have left meanwhile.
         guard authorizer.canAsk(promptedUser) else { return await denyUnasked(launch) }
         guard !authorizer.isAsleep else { return await denyUnasked(launch, .relocked) }
-        let deadline = time.now().elapsed + .seconds(seconds)
+        let deadline = time.elapsed() + .seconds(seconds)
         waiting[number] = Waiting(
             launch: launch, promptedUser: promptedUser, report: report, deadline: deadline,
             timeout: Task { [time] in
@@ -272,7 +272,7 @@ public actor LaunchService: Relockable {
 
     /// The prompts that this user may answer, the first to end first.
     func waitingPrompts(of peer: ControlPeer) -> [PromptReport] {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         let own = waiting.values.filter { $0.promptedUser == peer.user }.sorted { $0.deadline < $1.deadline }
         return own.map { entry in
             var report = entry.report
@@ -360,7 +360,7 @@ public actor LaunchService: Relockable {
         entry.answers -= 1
         waiting[launch.number] = entry
         guard entry.answers == 0 else { return }
-        if entry.deadline <= time.now().elapsed {
+        if entry.deadline <= time.elapsed() {
             await deny(launch, .noAnswer, .timedOut)
         } else if !authorizer.canAsk(entry.promptedUser) {
             await deny(launch, .prompterGone, .denied)

@@ -31,7 +31,7 @@ public actor SessionService: Relockable {
     func open(for peer: ControlPeer, since generation: LockGeneration? = nil) throws -> SessionReport {
         if let generation { try lockGenerations.check(generation) }
         defer { changes.mark() }
-        let now = time.now().elapsed
+        let now = time.elapsed()
         sessions = sessions.filter { Self.isOpen($0.value, at: now) }
         if sessions.count >= Self.maximumOpen, let oldest = sessions.min(by: { $0.value.opened < $1.value.opened }) {
             sessions[oldest.key] = nil
@@ -49,7 +49,7 @@ public actor SessionService: Relockable {
 
     /// - Throws: `ControlError` with `sessionNeeded` unless the token is of an open session of this user.
     public func require(_ token: String?, of peer: ControlPeer) throws {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         guard let token, var session = sessions[token], session.user == peer.user, Self.isOpen(session, at: now) else {
             throw ControlError(
                 .sessionNeeded, "This changes what is protected and needs the owner's passcode. Open a session first.")
@@ -76,7 +76,7 @@ public actor SessionService: Relockable {
 
     /// When this user last used an open session, since boot; nil where there is none.
     func lastUse(by user: UInt32) -> Duration? {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         return sessions.values.filter { ($0.user == user || $0.user == 0) && Self.isOpen($0, at: now) }
             .map(\.used).max()
     }

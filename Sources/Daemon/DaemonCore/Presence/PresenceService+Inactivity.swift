@@ -62,7 +62,7 @@ extension PresenceService {
             }
             guard watches[user]?.due != due else { continue }
             watches.removeValue(forKey: user)?.task.cancel()
-            guard due > time.now().elapsed else {
+            guard due > time.elapsed() else {
                 await lockForInactivity(user)
                 continue
             }
@@ -78,7 +78,7 @@ extension PresenceService {
         guard !Task.isCancelled else { return }
         watches[user] = nil
         guard let due = await due(user) else { return }
-        if due <= time.now().elapsed { await lockForInactivity(user) } else { changes.mark() }
+        if due <= time.elapsed() { await lockForInactivity(user) } else { changes.mark() }
     }
 
     /// When everything of this user is to be locked, since boot; nil while the user is active, nothing is open, or an

@@ -122,7 +122,7 @@ actor PresenceService {
         case .session(let name, let idleness):
             known[name] = KnownSession(
                 user: idleness.user, isKnown: idleness.isKnown,
-                idleSince: idleness.idle.map { time.now().elapsed - $0 })
+                idleSince: idleness.idle.map { time.elapsed() - $0 })
         case .sessionEnded(let name, let user):
             known[name] = nil
             guard let user else { break }

@@ -51,7 +51,7 @@ public actor VaultService: Relockable {
     public func status() async throws -> VaultStatus {
         let vault = try await passcodes.vaultDocument()?.vault.description
         guard let opened else { return VaultStatus(vault: vault, isOpen: false) }
-        let left = opened.lastUsed + .seconds(settings.vaultIdleSeconds) - time.now().elapsed
+        let left = opened.lastUsed + .seconds(settings.vaultIdleSeconds) - time.elapsed()
         return VaultStatus(
             vault: vault, isOpen: true, user: opened.user, locksInSeconds: max(0, left.wholeSecondsRoundedUp))
     }
@@ -82,7 +82,7 @@ public actor VaultService: Relockable {
         // Keys may have been replaced since the ring was read.
         let ring = try opened.map { try ring.adding($0.keys.ring.entries) } ?? ring
         opened = Opened(
-            keys: VaultKeys(vault: document.vault, ring: ring, device: device), user: user, lastUsed: time.now().elapsed
+            keys: VaultKeys(vault: document.vault, ring: ring, device: device), user: user, lastUsed: time.elapsed()
         )
         watch()
         changes.mark()
@@ -141,7 +141,7 @@ public actor VaultService: Relockable {
     ///
     /// - Throws: `ControlError` with `vaultLocked`.
     func keys(for peer: ControlPeer) throws -> VaultKeys {
-        let now = time.now().elapsed
+        let now = time.elapsed()
         guard var opened, opened.user == peer.user,
             now - opened.lastUsed < .seconds(settings.vaultIdleSeconds)
         else {
@@ -191,7 +191,7 @@ public actor VaultService: Relockable {
         idleWatch?.cancel()
         idleWatch = Task { [time] in
             while !Task.isCancelled, let end = idleEnd {
-                if end <= time.now().elapsed { return await lock(user: nil, "it was not used") }
+                if end <= time.elapsed() { return await lock(user: nil, "it was not used") }
                 do { try await time.sleep(until: end) } catch { return }
             }
         }
