@@ -20,8 +20,9 @@ CHOSEN = {
     "2012/twin of a.jpg": [11, "2012:08:01 10:00:00", "+02:00"],
     "2015/deep/c.jpg": CHRISTMAS,
 }
-# The modification time of files without a date, in seconds since 1970.
-WRITTEN = 1234567890
+# The modification time of files without a date, in seconds since 1970: at 11:30 UTC it is the same date in every time
+# zone that the tests run in.
+WRITTEN = 1234524600
 FILES = """async (chosen) => {
     const { createPicture, createTiff, withExif } = await import("/tests/fake-moments.js");
     const { base64 } = await import("/crypto/bytes.js");
