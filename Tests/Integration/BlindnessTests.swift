@@ -44,7 +44,7 @@ import Testing
         return places
     }
 
-    @Test func theHubStoresAndReceivesNoPlaintext() async throws {
+    @Test(.requires(.root, .fanotify)) func theHubStoresAndReceivesNoPlaintext() async throws {
         let fixture = try await CommandLineFixture()
         let hub = try await RunningHub(in: fixture.directory)
         let tap = try RecordingTap(to: hub.port)

@@ -173,8 +173,9 @@ struct CommandLineTests {
         /// Without the last one, of which only a part may have arrived.
         func lines() -> [Substring] { log.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
         await eventually("earlier events are printed") { lines().contains { $0.contains("set_up") } }
-        #expect(try await applocker.run("lock", "--all").status == 0)
-        await eventually("new events are printed") { lines().contains { $0.contains("\"kind\":\"locked\"") } }
+        let diary = try applocker.copy(of: "/usr/bin/readlink", as: "Diary")
+        #expect(try await applocker.run("add", diary, passcodes: [CommandLineFixture.passcode]).status == 0)
+        await eventually("new events are printed") { lines().contains { $0.contains("\"kind\":\"app_added\"") } }
         for line in lines() {
             _ = try JSONDecoder().decode(EventReport.self, from: Data(line.utf8))
         }

@@ -44,6 +44,8 @@ struct ControlDurabilityTests {
         for round in 1...30 {
             let daemon = try await ControlDaemon(state: state)
             let before = acknowledged.count
+            // An ordinary user's lock that changes nothing is logged only with a session.
+            let session = try await daemon.session()
             let writers = Task {
                 await withTaskGroup(of: Void.self) { group in
                     for _ in 0..<2 {
@@ -51,7 +53,8 @@ struct ControlDurabilityTests {
                             // Each is one change of the list and one line of the log, until the daemon has ended; not
                             // more than fit with all rounds into the 1,000 lines that are read below.
                             for _ in 0..<14 {
-                                let locked = try? await daemon.client.call(\.lock, body: LockRequest(apps: [app]))
+                                let locked = try? await daemon.client.call(
+                                    \.lock, token: session, body: LockRequest(apps: [app]))
                                 guard locked != nil else { return }
                                 acknowledged.add("")
                             }

@@ -25,7 +25,7 @@ extension Gate {
                 admitted.admit(process, start: status.start, app: app.key)
             }
         }
-        if group == nil { lookForStartedBefore() }
+        if group == nil { lookForStarted(before: apps) }
     }
 
     /// The weak mode can't verify that a process runs the script.

@@ -14,21 +14,23 @@ extension Gate {
 
     private static let attempts = 12
 
-    /// Searches once, for processes that started before the watch was added.
-    func lookForStartedBefore() {
-        lookForStarted(attempt: Self.attempts - 1, search: latestSearch)
-    }
+    /// Searches once, for processes that started before the watch was added: of these apps alone, because hundreds can
+    /// be added one after another.
+    func lookForStarted(before apps: [GuardedApp]) { stopStarted(of: apps.filter(\.isGuarded)) }
 
     func lookForStarted(attempt: Int, search: Int) {
         // A later search replaces the rest of this one.
         guard search == latestSearch else { return }
-        let guarded = apps.apps.values.filter(\.isGuarded)
-        for process in ProcessFacts.all() where process != ownProcess && process != daemon?.process {
-            guard let program = ProcessFacts.executable(process) else { continue }
-            for app in guarded where isStarted(process, program, app) { stop(process, program, of: app) }
-        }
+        stopStarted(of: apps.apps.values.filter(\.isGuarded))
         guard attempt + 1 < Self.attempts else { return }
         timetable.add(.lookForStarted(attempt: attempt + 1, search: search), after: 1_000_000 << UInt64(attempt))
+    }
+
+    private func stopStarted(of apps: [GuardedApp]) {
+        for process in ProcessFacts.all() where process != ownProcess && process != daemon?.process {
+            guard let program = ProcessFacts.executable(process) else { continue }
+            for app in apps where isStarted(process, program, app) { stop(process, program, of: app) }
+        }
     }
 
     private func isStarted(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
