@@ -39,6 +39,12 @@ static const char first_run[] = {
 static const char intruders_page[] = {
 #embed "ui/intruders-page.ui"
     , 0};
+static const char moment_statistics[] = {
+#embed "ui/moment-statistics.ui"
+    , 0};
+static const char moment_trash[] = {
+#embed "ui/moment-trash.ui"
+    , 0};
 static const char moments_page[] = {
 #embed "ui/moments-page.ui"
     , 0};
@@ -97,6 +103,8 @@ static const struct {
     {"files-page", files_page},
     {"first-run", first_run},
     {"intruders-page", intruders_page},
+    {"moment-statistics", moment_statistics},
+    {"moment-trash", moment_trash},
     {"moments-page", moments_page},
     {"navigation-row", navigation_row},
     {"notes-page", notes_page},

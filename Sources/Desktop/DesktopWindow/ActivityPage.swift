@@ -9,14 +9,13 @@ import Localization
 final class ActivityPage: Page {
     private static let template = Template("activity-page", of: adw_bin_get_type())
     private static let headTemplate = Template("activity-head", of: gtk_box_get_type())
-    private static let barTemplate = Template("bar", of: gtk_box_get_type())
 
     private let screen = ActivityPage.template.make()
     /// What is above the events.
     private let head = ActivityPage.headTemplate.make()
     private let model: ActivityModel
     private let events: EventList
-    private var shownBars: [ActivityBar] = []
+    private let chart: BarChart
     private var isUpdating = false
 
     var widget: Widget { screen.widget }
@@ -26,6 +25,7 @@ final class ActivityPage: Page {
     init(_ model: ActivityModel, window: @escaping () -> Widget, announce: @escaping (String) -> Void) {
         self.model = model
         events = EventList(screen["events"], head: head.widget)
+        chart = BarChart(head["chart"])
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
             model.filter.search = screen["search"].text
         }
@@ -87,28 +87,13 @@ final class ActivityPage: Page {
             head["verify_row"].setRowSubtitle(model.verification)
             head["verify_row"].addStyle("error", if: !model.isWhole)
         }
-        show(model.bars)
+        chart.show(model.bars)
+        head["no_launches"].setVisible(model.bars.isEmpty)
     }
 
     private func show<Value>(_ choices: [FilterChoice<Value>], _ value: Value?, _ name: String) {
         guard !choices.isEmpty else { return }
         screen[name].setDropDownChoices(
             choices.map(\.title), selected: choices.firstIndex { $0.value == value } ?? 0)
-    }
-
-    private func show(_ bars: [ActivityBar]) {
-        head["chart"].setVisible(!bars.isEmpty)
-        head["no_launches"].setVisible(bars.isEmpty)
-        guard bars != shownBars else { return }
-        shownBars = bars
-        let chart = head["chart"]
-        while let bar = gtk_widget_get_first_child(chart) { gtk_box_remove(chart.cast(to: GtkBox.self), bar) }
-        for bar in bars {
-            let part = Self.barTemplate.make()
-            part["name"].setText(bar.name)
-            part["detail"].setText(bar.detail)
-            gtk_level_bar_set_value(part["bar"].opaque, bar.fraction)
-            gtk_box_append(chart.cast(to: GtkBox.self), part.widget)
-        }
     }
 }

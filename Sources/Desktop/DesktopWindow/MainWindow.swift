@@ -76,8 +76,7 @@ final class MainWindow {
             "files", localized("Files"), "folder-documents-symbolic",
             FilesPage(models.files, models.vault, models.context, window: window))
         add(
-            "moments", "Everline", "image-x-generic-symbolic", MomentsPage(models.moments, models.vault, window: window)
-        )
+            "moments", "Everline", "image-x-generic-symbolic", MomentsPage(models, window: window))
         add(
             "intruders", localized("Intruder Photos"), "camera-photo-symbolic",
             IntrudersPage(models.intruders, models.vault, window: window))

@@ -5,7 +5,7 @@ import DesktopModels
 import GtkSupport
 import Localization
 
-/// The moments of the open vault: a list, and one with its photos.
+/// The moments of the open vault: a list, one with its photos, the trash and statistics.
 @MainActor
 final class MomentsPage: Page {
     private static let template = Template("moments-page", of: adw_bin_get_type())
@@ -13,14 +13,26 @@ final class MomentsPage: Page {
     private let screen = MomentsPage.template.make()
     private let model: MomentsModel
     private let vault: VaultModel
+    private let trash: MomentTrashModel
+    private let statistics: MomentStatisticsModel
     private let list: RowList<MomentItem>
+    private var trashView: MomentTrashView?
+    private var statisticsView: MomentStatisticsView?
     private let lock: VaultLock
     private var pictures: [(photo: ShownPhoto, widget: Widget)] = []
     /// While the button is set from the model, its signal changes nothing.
     private var isUpdating = false
 
     var widget: Widget { lock.widget }
-    var search: Widget? { vault.isOpen && model.shown == nil ? screen["search"] : nil }
+    var search: Widget? { vault.isOpen && shownPart == .list ? screen["search"] : nil }
+
+    private enum Part: String { case list, moment, trash, statistics }
+
+    private var shownPart: Part {
+        if model.shown != nil { return .moment }
+        if trash.isShown { return .trash }
+        return statistics.isShown ? .statistics : .list
+    }
 
     private struct MomentItem: Equatable, Identifiable {
         var moment: MomentReport
@@ -28,9 +40,10 @@ final class MomentsPage: Page {
         var id: String { moment.id }
     }
 
-    init(_ model: MomentsModel, _ vault: VaultModel, window: @escaping () -> Widget) {
+    init(_ models: WindowModels, window: @escaping () -> Widget) {
+        let model = models.moments
         self.model = model
-        self.vault = vault
+        (vault, trash, statistics) = (models.vault, models.momentTrash, models.momentStatistics)
         list = RowList(screen["moments"]) { row, item in
             let heart = item.moment.favourite ? "♥ " : ""
             row.show(title: heart + item.moment.heading, subtitle: item.moment.facts)
@@ -42,18 +55,39 @@ final class MomentsPage: Page {
             row.setActivatable(true)
             row.onActivate = { Task { await model.open(item.id) } }
         }
-        lock = VaultLock(vault, content: screen.widget) { await model.load() }
+        lock = VaultLock(models.vault, content: screen.widget) { await model.load() }
         connectList(window)
         connectMoment(window)
+        connectParts(window)
         observe(self) { $0.update() }
     }
 
     func open() async { await lock.open() }
 
     func goBack() -> Bool {
-        guard model.shown != nil else { return false }
-        model.close()
+        switch shownPart {
+        case .list: return false
+        case .moment: model.close()
+        case .trash:
+            trash.close()
+            // What was restored.
+            Task { await model.load() }
+        case .statistics: statistics.close()
+        }
         return true
+    }
+
+    private func connectParts(_ window: @escaping () -> Widget) {
+        let trashView = MomentTrashView(trash, window: window) { [unowned self] in _ = goBack() }
+        let statisticsView = MomentStatisticsView(statistics) { [unowned self] in _ = goBack() }
+        (self.trashView, self.statisticsView) = (trashView, statisticsView)
+        adw_bin_set_child(screen["trash_view"].cast(to: AdwBin.self), trashView.widget)
+        adw_bin_set_child(screen["statistics_view"].cast(to: AdwBin.self), statisticsView.widget)
+        let choices = [localized("_Statistics"), localized("_Trash")]
+        ChoiceMenu.install(on: screen["menu"], choices) { [trash, statistics] choice in
+            Task { if choice == 0 { await statistics.open() } else { await trash.open() } }
+        }
+        screen["menu"].setMenuButtonName(localized("More of Everline"))
     }
 
     private func connectList(_ window: @escaping () -> Widget) {
@@ -139,7 +173,7 @@ final class MomentsPage: Page {
             screen["work_title"].setText(work.title)
             gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
         }
-        screen.show(model.shown == nil ? "list" : "moment", in: "stack")
+        screen.show(shownPart.rawValue, in: "stack")
         updateMoment()
     }
 

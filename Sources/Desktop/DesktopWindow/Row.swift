@@ -27,6 +27,13 @@ final class Row {
         screen.widget.setRowSubtitle(subtitle)
     }
 
+    /// - Parameter value: shown at the end of the row.
+    func show(title: String, value: String) {
+        show(title: title)
+        screen["value"].setVisible(true)
+        screen["value"].setText(ShownLine.plain(value))
+    }
+
     /// Shows an app's icon. The same one is not opened again whenever a countdown changes the row.
     func showIcon(_ icon: String?) {
         screen["icon"].setVisible(true)
@@ -71,11 +78,7 @@ final class Row {
         } else {
             gtk_menu_button_set_label(menu.opaque, label)
         }
-        // The button within has the focus, so it has the name.
-        if let button = gtk_widget_get_first_child(menu) {
-            gtk_accessible_reset_relation(button.opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
-            button.setAccessibleLabel(accessible.isEmpty ? label : accessible)
-        }
+        menu.setMenuButtonName(accessible.isEmpty ? label : accessible)
         guard choices != self.choices else { return }
         self.choices = choices
         ChoiceMenu.install(on: menu, choices) { [unowned self] in onChoice($0) }

@@ -94,6 +94,13 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         if isOn { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }
     }
 
+    /// Of a menu button: the button within has the focus, so it has the name.
+    func setMenuButtonName(_ name: String) {
+        guard let button = gtk_widget_get_first_child(self) else { return }
+        gtk_accessible_reset_relation(button.opaque, GTK_ACCESSIBLE_RELATION_LABELLED_BY)
+        button.setAccessibleLabel(name)
+    }
+
     func setAccessibleLabel(_ text: String) { cgtk_set_accessible_label(self, text) }
 
     var window: UnsafeMutablePointer<GtkWindow> { cast(to: GtkWindow.self) }

@@ -2,6 +2,7 @@ import DesktopModels
 import DesktopSession
 import Glibc
 import ProcessHardening
+import SealedFormats
 
 /// The models of one window.
 @MainActor
@@ -14,6 +15,8 @@ struct WindowModels {
     let notes: NotesModel
     let files: FilesModel
     let moments: MomentsModel
+    let momentTrash: MomentTrashModel
+    let momentStatistics: MomentStatisticsModel
     let intruders: IntrudersModel
     let devices: DevicesModel
     let recovery: RecoveryModel
@@ -34,6 +37,8 @@ struct WindowModels {
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
         moments = MomentsModel(context, vault, photos)
+        momentTrash = MomentTrashModel(context, vault, keptFor: MomentBody.trashSeconds)
+        momentStatistics = MomentStatisticsModel(context, vault)
         intruders = IntrudersModel(context, vault, photos)
         devices = DevicesModel(context, checkWays: checkWays)
         recovery = RecoveryModel(context, vault)

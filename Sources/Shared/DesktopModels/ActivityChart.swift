@@ -1,15 +1,6 @@
 import ControlAPI
 import Localization
 
-/// One bar of a chart.
-public struct ActivityBar: Equatable, Sendable {
-    public var name: String
-    /// "12 launches, 2 denied, 1 wrong passcode".
-    public var detail: String
-    /// 0 to 1, of the largest.
-    public var fraction: Double
-}
-
 /// What the bars of a chart compare.
 public enum ActivityChart: Int, CaseIterable, Sendable {
     case app, day, week, month
@@ -43,7 +34,7 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
     }
 
     /// Apps with the most launches first; of days, weeks and months the newest. Those before the first launch are left out.
-    func bars(_ report: StatisticsReport, today: LocalDay?) -> [ActivityBar] {
+    func bars(_ report: StatisticsReport, today: LocalDay?) -> [ChartBar] {
         guard self != .app else {
             return Self.bars(
                 report.apps.sorted { $0.asked > $1.asked }.prefix(limit).map {
@@ -86,11 +77,8 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
         }
     }
 
-    private static func bars(_ counts: [(name: String, counts: Counts)]) -> [ActivityBar] {
-        let most = Double(counts.map(\.counts.asked).max() ?? 0)
-        return counts.map { name, counts in
-            ActivityBar(name: name, detail: counts.detail, fraction: most > 0 ? Double(counts.asked) / most : 0)
-        }
+    private static func bars(_ counts: [(name: String, counts: Counts)]) -> [ChartBar] {
+        ChartBar.bars(counts.map { ($0, $1.detail, $1.asked) })
     }
 
     // MARK: Days, weeks and months
@@ -112,22 +100,11 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
     private func name(_ period: Period, today: LocalDay) -> String {
         switch self {
         case .month:
-            return Self.name(ofMonth: period % 12, year: period / 12)
+            return ChartBar.name(ofMonth: period % 12, year: period / 12)
         case .app, .day, .week:
             let day = LocalDay(date: Double(period) * 86_400, offset: 0)
             guard self == .week else { return day.name(today: today) }
             return localized(period == self.period(today) ? "This week" : "Week of \(day.text)")
         }
-    }
-
-    /// - Parameter month: from 0.
-    private static func name(ofMonth month: Int, year: Int) -> String {
-        let names = [
-            localized("January \(year)"), localized("February \(year)"), localized("March \(year)"),
-            localized("April \(year)"), localized("May \(year)"), localized("June \(year)"),
-            localized("July \(year)"), localized("August \(year)"), localized("September \(year)"),
-            localized("October \(year)"), localized("November \(year)"), localized("December \(year)"),
-        ]
-        return names[month]
     }
 }

@@ -32,7 +32,7 @@ public final class ActivityModel {
     public private(set) var apps: [FilterChoice<String>] = []
     public private(set) var users: [FilterChoice<UInt32>] = []
     public private(set) var days: [FilterChoice<LocalDay>] = []
-    public private(set) var bars: [ActivityBar] = []
+    public private(set) var bars: [ChartBar] = []
     public private(set) var chart = ActivityChart.app
     /// How many events are shown; empty if there are no earlier ones.
     public private(set) var earlier = ""

@@ -205,12 +205,12 @@ public final class MomentsModel {
         await change(ChangeMomentRequest(favourite: isFavourite))
     }
 
-    /// Moves the shown moment to the trash, from where the companion and `applocker moments restore` restore it.
+    /// Moves the shown moment to the trash, from where `MomentTrashModel` restores it.
     public func moveToTrash() async {
         let id = shown?.moment.id
         guard await change(ChangeMomentRequest(removed: true)) else { return }
         if shown?.moment.id == id { close() }
-        context.announce(localized("The moment is in the trash. `applocker moments restore` restores it."))
+        context.announce(localized("The moment is in the trash."))
         await load()
     }
 
@@ -311,13 +311,11 @@ extension MomentReport {
     /// Its title, or its day without one.
     public var heading: String { title.isEmpty ? LocalDay(date: date, offset: offset).text : title }
 
-    /// "2024-05-17 18:30 · joy · Lisbon · 3 photos".
+    /// "2024-05-17 18:30 · Joy · Lisbon · 3 photos".
     public var facts: String {
         let clock = DesktopTime.clock(date, offset: offset)
-        let count =
-            photos.isEmpty
-            ? "" : localized(photos.count, one: "\(photos.count) photo", other: "\(photos.count) photos")
-        return ["\(LocalDay(date: date, offset: offset).text) \(clock)", mood, place?.name ?? "", count]
+        let count = photos.isEmpty ? "" : MomentChart.photos(photos.count)
+        return ["\(LocalDay(date: date, offset: offset).text) \(clock)", moodName(mood), place?.name ?? "", count]
             .filter { !$0.isEmpty }.joined(separator: " · ")
     }
 }

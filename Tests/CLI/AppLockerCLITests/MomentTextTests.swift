@@ -125,6 +125,10 @@ import Testing
             statistics.years == [
                 .init(year: 2024, moments: 2, photos: 2), .init(year: 1970, moments: 1, photos: 1),
             ])
+        #expect(
+            statistics.months == [
+                .init(year: 2024, month: 5, moments: 2, photos: 2), .init(year: 1970, month: 1, moments: 1, photos: 1),
+            ])
         #expect(statistics.daysTogether == 365)
     }
 }

@@ -31,9 +31,9 @@ import Testing
         return session.directory.path("old")
     }
 
-    /// By keyboard: search, the two buttons, the list.
+    /// By keyboard: search, the two buttons, the menu, the list.
     private func openFirst(_ session: WindowSession) async throws {
-        try await session.press(keys: "ctrl+f", "Tab", "Tab", "Tab", "Return")
+        try await session.press(keys: "ctrl+f", "Tab", "Tab", "Tab", "Tab", "Return")
     }
 
     @Test(arguments: WindowScreenKind.usual)
@@ -95,5 +95,79 @@ import Testing
         var trash = MomentFilter()
         trash.trash = true
         #expect(try await session.client.call(\.listMoments, query: trash).moments.count == 1)
+    }
+
+    @Test(arguments: WindowScreenKind.both)
+    func momentsAreRestoredAndErasedFromTheTrashAndCounted(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
+        try await addMoments(session)
+        try await session.startWindow()
+        try await session.press(keys: "alt+6")
+        try await session.press("Open the Vault")
+        try await session.enterPasscode(verb: "Open")
+        try await session.awaitWords("At the lake")
+
+        try await session.openMenu("More of Everline")
+        try await session.press("Statistics")
+        try await session.awaitWords("Days with a moment")
+        try await session.awaitWords("2024")
+        try await session.photograph("everline-statistics")
+        try await session.press(keys: "alt+Left")
+        try await session.awaitWords("At the lake")
+
+        try await session.openMenu("More of Everline")
+        try await session.press("Trash")
+        try await session.awaitWords("2024-05-17 · 30 days left")
+        try await session.photograph("everline-trash")
+        try await session.press("Restore Museum")
+        try await session.awaiting("it left the trash") { try await !session.isShown("Restore Museum") }
+        try await session.openMenu("Actions for Picnic")
+        try await session.press("Erase…")
+        try await session.awaitWords("Erase Picnic?")
+        try await session.photograph("everline-erase")
+        try await session.press("Cancel")
+        #expect(try await titles(session, inTrash: true) == ["Picnic", "Concert", "Cinema"])
+        try await session.openMenu("Actions for Picnic")
+        try await session.press("Erase…")
+        try await session.press("Erase")
+        try await session.awaiting("it is erased") {
+            try await titles(session, inTrash: true) == ["Concert", "Cinema"]
+        }
+        try await session.press("Empty Trash…")
+        try await session.awaitWords("Erased on all devices: 2 moments.")
+        try await session.press("Erase")
+        try await session.awaitWords("The trash is empty")
+        #expect(try await titles(session, inTrash: true) == [])
+        try await session.press(keys: "alt+Left")
+        try await session.awaitWords("Museum")
+        #expect(try await titles(session, inTrash: false) == ["At the lake", "Museum"])
+        // A lock closes the trash.
+        try await session.openMenu("More of Everline")
+        try await session.press("Trash")
+        try await session.awaitWords("The trash is empty")
+        try await session.client.call(\.closeVault)
+        try await session.awaitWords("The vault is locked")
+    }
+
+    private func titles(_ session: WindowSession, inTrash: Bool) async throws -> [String] {
+        var filter = MomentFilter()
+        filter.trash = inTrash
+        return try await session.client.call(\.listMoments, query: filter).moments.map(\.title)
+    }
+
+    /// One moment, and four in the trash.
+    private func addMoments(_ session: WindowSession) async throws {
+        try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
+        for (number, title) in ["At the lake", "Museum", "Picnic", "Concert", "Cinema"].enumerated() {
+            let id = String(repeating: "0", count: 31) + String(number)
+            try await session.client.call(
+                \.addMoment,
+                body: NewMoment(
+                    id: id, title: title, words: "", date: 1_715_963_405 - Double(number), offset: 120, mood: "joy",
+                    place: nil, favourite: false, photos: []))
+            guard number > 0 else { continue }
+            try await session.client.call(\.changeMoment, parameter: id, body: ChangeMomentRequest(removed: true))
+        }
+        try await session.client.call(\.closeVault)
     }
 }
