@@ -29,7 +29,8 @@ struct WindowModels {
         control: any DesktopControl, files transfer: any FileTransfer, photos: any PhotoFiles,
         checkWays: @escaping PairingModel.WaysCheck
     ) {
-        context = DesktopContext(control: control, time: .system)
+        let names = AppEntryNames()
+        context = DesktopContext(control: control, time: .system) { names.name(of: $0, $1) }
         apps = AppsModel(context)
         activity = ActivityModel(context, userName: userName)
         vault = VaultModel(context, user: getuid())

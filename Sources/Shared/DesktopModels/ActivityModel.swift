@@ -64,7 +64,7 @@ public final class ActivityModel {
         await context.attempt {
             let token = context.session.token
             let installed = try await context.control.call(\.listApps).apps
-            names = Dictionary(installed.map { ($0.id, $0.name) }) { $1 }
+            names = Dictionary(installed.map { ($0.id, context.appName($0.id, $0.name)) }) { $1 }
             let list = try await context.control.call(\.log, query: LogQuery(limit: Self.limit), token: token)
             kept = Self.limit
             become(list.events, hasEarlier: list.events.count == Self.limit)
@@ -102,8 +102,9 @@ public final class ActivityModel {
 
     private func readBars() async throws {
         let chart = chart
-        let report = try await context.control.call(
+        var report = try await context.control.call(
             \.statistics, query: StatisticsQuery(days: chart.days), token: context.session.token)
+        for (index, app) in report.apps.enumerated() { report.apps[index].name = context.appName(app.app, app.name) }
         // Another one may have been chosen meanwhile.
         if chart == self.chart { bars = chart.bars(report, today: context.time.today) }
     }

@@ -60,10 +60,13 @@ public final class AppsModel {
         let ids = Set(apps.map(\.id))
         let items =
             apps.map { app in
-                AppItem(id: app.id, name: app.name, icon: app.icon, listed: app, stateText: stateText(app))
+                AppItem(
+                    id: app.id, name: context.appName(app.id, app.name), icon: app.icon, listed: app,
+                    stateText: stateText(app))
             }
             + installed.filter { !ids.contains($0.id) }.map { app in
-                AppItem(id: app.id, name: app.name, icon: app.icon, listed: nil, stateText: "")
+                AppItem(
+                    id: app.id, name: context.appName(app.id, app.name), icon: app.icon, listed: nil, stateText: "")
             }
         all = items.sorted { ($0.name.lowercased(), $0.id) < ($1.name.lowercased(), $1.id) }
         filter()
@@ -110,7 +113,7 @@ extension AppsModel {
             let changed = try await context.session.perform(localized("Lock \(name)")) { token in
                 try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app))
             }
-            let locked = changed.apps.first?.name ?? name
+            let locked = changed.apps.first.map { context.appName($0.id, $0.name) } ?? name
             context.announce(localizedNote(changed.notes) ?? localized("\(locked) is locked."))
         }
         await refresh()

@@ -2,6 +2,13 @@ import ControlAPI
 import Localization
 public import Observation
 
+/// The name of an app in the person's language.
+///
+/// - Parameters:
+///   - id: of the app.
+///   - name: the one that the daemon has.
+public typealias AppNaming = @MainActor (_ id: String, _ name: String) -> String
+
 /// What all models of a window share.
 @MainActor @Observable
 public final class DesktopContext {
@@ -9,13 +16,16 @@ public final class DesktopContext {
     public let prompt: PasscodePrompt
     public let session: ManagementSession
     public let time: DesktopTime
+    @ObservationIgnored let appName: AppNaming
 
     /// The newest sentence to show for a moment.
     public private(set) var announcement = ""
     /// Increases with each announcement, also where its sentence is the same.
     public private(set) var announcements = 0
 
-    public init(control: any DesktopControl, time: DesktopTime) {
+    /// - Parameter appName: by default the daemon's name.
+    public init(control: any DesktopControl, time: DesktopTime, appName: @escaping AppNaming = { $1 }) {
+        self.appName = appName
         self.control = control
         self.time = time
         prompt = PasscodePrompt()

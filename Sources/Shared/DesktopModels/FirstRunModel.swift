@@ -127,8 +127,8 @@ public final class FirstRunModel {
             let installed = try await context.control.call(\.listInstalled).apps
             all = installed.filter { $0.id != AppSuggestions.own }.map { app in
                 Choice(
-                    id: app.id, name: app.name, icon: app.icon, isSuggested: AppSuggestions.contains(app.id),
-                    isChosen: false)
+                    id: app.id, name: context.appName(app.id, app.name), icon: app.icon,
+                    isSuggested: AppSuggestions.contains(app.id), isChosen: false)
             }.sorted { ($0.isSuggested ? 0 : 1, $0.name.lowercased()) < ($1.isSuggested ? 0 : 1, $1.name.lowercased()) }
             filter()
         }

@@ -61,9 +61,9 @@ public struct WaitingLaunch: Equatable, Sendable, Identifiable {
     /// "Started by bash. Denied in 35 seconds without an answer."
     public var detail: String
 
-    init(_ prompt: PromptReport) {
+    init(_ prompt: PromptReport, name: String) {
         id = prompt.prompt
-        name = prompt.name
+        self.name = name
         icon = prompt.icon
         let duration = SpokenDuration.text(seconds: prompt.expiresInSeconds)
         let sentences = [
@@ -103,7 +103,7 @@ public final class OverviewModel {
             let prompts =
                 status.waitingLaunches > 0 ? try await context.control.call(\.waitingPrompts).prompts : []
             show(status, apps)
-            update(\.waitingLaunches, prompts.map(WaitingLaunch.init))
+            update(\.waitingLaunches, prompts.map { WaitingLaunch($0, name: context.appName($0.app, $0.name)) })
         } catch is CancellationError {
         } catch {
             update(\.summary, Self.unreachable(error, canStart: startService != nil))
@@ -192,7 +192,8 @@ public final class OverviewModel {
         case .monitoringOff: until = localized("Monitoring is off")
         }
         return OpenApp(
-            id: app.id, name: app.name, icon: app.icon, until: until, canLock: app.state == .unlocked)
+            id: app.id, name: context.appName(app.id, app.name), icon: app.icon, until: until,
+            canLock: app.state == .unlocked)
     }
 }
 

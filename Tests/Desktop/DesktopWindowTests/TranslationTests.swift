@@ -57,6 +57,28 @@ import Testing
         }
     }
 
+    @Test(.requires(.program("gnome-calculator"))) func appsHaveTheNamesOfTheirDesktopEntriesUnlessTheUserReplacedThem()
+        async throws
+    {
+        let session = try await WindowSession(settings: ["LANGUAGE": "de"])
+        for (folder, name) in [("data", "Rechenbrett"), (".local/share", "Sparschwein")] {
+            try session.directory.write(
+                "[Desktop Entry]\nType=Application\nName=Calculator\nName[de]=\(name)\nExec=gnome-calculator\n",
+                to: folder + "/applications/org.gnome.Calculator.desktop")
+        }
+        let window = try await session.startWindow(shows: "Menü")
+        try await session.press(keys: "alt+2")
+        try await session.awaitWords("Calculator")
+        #expect(try await !session.shows("Sparschwein"))
+        try FileManager.default.removeItem(atPath: session.directory.path(".local"))
+        try await session.press(keys: "ctrl+q")
+        #expect(try await window.wait() == .code(0))
+        try await session.startWindow(shows: "Menü")
+        try await session.press(keys: "alt+2")
+        try await session.awaitWords("Rechenbrett")
+        try await session.photograph("german-names")
+    }
+
     @Test func theFirstRunIsGerman() async throws {
         let session = try await WindowSession(isSetUp: false, settings: ["LANGUAGE": "de"])
         let title = try #require(german["Set up AppLocker"])

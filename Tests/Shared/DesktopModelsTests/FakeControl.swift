@@ -167,8 +167,10 @@ final class TestClock: Sendable {
 }
 
 @MainActor
-func makeContext(_ control: FakeControl, _ clock: TestClock = TestClock()) -> DesktopContext {
-    DesktopContext(control: control, time: clock.time)
+func makeContext(
+    _ control: FakeControl, _ clock: TestClock = TestClock(), appName: @escaping AppNaming = { $1 }
+) -> DesktopContext {
+    DesktopContext(control: control, time: clock.time, appName: appName)
 }
 
 /// Waits until the dialog asks, then types a passcode.
