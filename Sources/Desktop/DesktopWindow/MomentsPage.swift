@@ -26,6 +26,8 @@ final class MomentsPage: Page {
     var widget: Widget { lock.widget }
     var search: Widget? { vault.isOpen && shownPart == .list ? screen["search"] : nil }
 
+    private var visiblePart = Part.list
+
     private enum Part: String { case list, moment, trash, statistics }
 
     private var shownPart: Part {
@@ -173,8 +175,12 @@ final class MomentsPage: Page {
             screen["work_title"].setText(work.title)
             gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
         }
+        let isBack = shownPart == .list && visiblePart != .list
+        visiblePart = shownPart
         screen.show(shownPart.rawValue, in: "stack")
         updateMoment()
+        // The part that was left had the focus, and GTK gives it to none: no key would work.
+        if isBack, vault.isOpen { gtk_widget_grab_focus(screen["search"]) }
     }
 
     private static func short(_ sentences: [String]) -> [String] {

@@ -114,6 +114,11 @@ import Testing
         try await session.photograph("everline-statistics")
         try await session.press(keys: "alt+Left")
         try await session.awaitWords("At the lake")
+        // The keys still work.
+        try await session.press(keys: "alt+1")
+        try await session.awaitWords("No app is locked")
+        try await session.press(keys: "alt+6")
+        try await session.awaitWords("At the lake")
 
         try await session.openMenu("More of Everline")
         try await session.press("Trash")
