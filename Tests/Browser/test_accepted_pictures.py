@@ -46,6 +46,7 @@ def pictures(browser):
     pictures.end()
 
 
+@pytest.mark.root
 @pytest.mark.sharp
 def test_the_households_screens_look_as_their_accepted_pictures(phone, pictures, computer, new_context):
     phone.page.set_viewport_size(SIZE)

@@ -115,6 +115,8 @@ def turn_on_notifications(phone):
     phone.context.grant_permissions(["notifications"])
     phone.page.evaluate(PUSH)
     page = page_of(phone, "notifications", "Notifications")
+    # The page waits ten seconds for it, and a busy machine may take longer to fetch the app's files.
+    phone.page.wait_for_function("() => navigator.serviceWorker.ready.then(() => true)")
     page.get_by_role("switch", name="Notifications").click()
     page.get_by_role("heading", name="Kinds").wait_for()
     return page
