@@ -27,6 +27,10 @@ def look(pictures, phone, screens):
         if screen.name in LEFT_OUT:
             continue
         opened(phone, screen)
+        if screen.name == "settings":
+            # Each row's value is read by itself, and these two from the store.
+            for name in ("autolock", "devices"):
+                page.locator(f'a[href="#/settings/{name}"] .row-end:not(:empty)').wait_for()
         pictures.look(page, screen.name)
         if screen.name in IN_DARK:
             phone.becomes("dark")
