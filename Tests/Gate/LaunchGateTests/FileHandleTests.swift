@@ -18,7 +18,8 @@ import Testing
         }
     }
 
-    @Test(.requires(.root)) func `without free descriptors no file is reported as on an unmounted file system`() throws {
+    @Test(.requires(.root)) func `without free descriptors no file is reported as on an unmounted file system`() throws
+    {
         let directory = try TemporaryDirectory()
         let handle = try #require(FileHandle(of: try Self.opened(try directory.write("", to: "file"))))
         var usual = rlimit()
