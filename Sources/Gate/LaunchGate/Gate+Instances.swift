@@ -12,26 +12,31 @@ extension Gate {
     /// kernel reports counts, because a process can change its command line. A process in another user namespace can
     /// change its executable's link, so it is not admitted: what it starts causes a prompt.
     func admitRunning(_ apps: [GuardedApp]) {
-        guard !apps.isEmpty else { return }
         let waiting = Set(held.launches.values.flatMap(\.processes))
-        for process in ProcessFacts.all() where process != ownProcess && !waiting.contains(process) {
-            guard let program = ProcessFacts.executable(process) else { continue }
-            for app in apps where app.runs(process, program) || isScriptInWeakMode(process, app) {
-                guard let handle = ProcessHandle(opening: process), let status = ProcessFacts.status(process),
-                    group == nil || ProcessFacts.isInOwnUserNamespace(process), handle.isAlive
-                else { continue }
-                // Left stopped by a gate that died before the answer.
-                if group == nil && status.state == UInt8(ascii: "T") { continue }
-                admitted.admit(process, start: status.start, app: app.key)
-            }
+        forEachProcess(of: apps) { process, _, app in
+            guard !waiting.contains(process), let handle = ProcessHandle(opening: process),
+                let status = ProcessFacts.status(process),
+                group == nil || ProcessFacts.isInOwnUserNamespace(process), handle.isAlive
+            else { return }
+            // Left stopped by a gate that died before the answer.
+            if group == nil && status.state == UInt8(ascii: "T") { return }
+            admitted.admit(process, start: status.start, app: app.key)
         }
         if group == nil { lookForStarted(before: apps) }
     }
 
-    /// The weak mode can't verify that a process runs the script.
-    private func isScriptInWeakMode(_ process: Int32, _ app: GuardedApp) -> Bool {
-        guard group == nil, let status = ProcessFacts.status(process) else { return false }
-        return AppScript.runs(process, name: status.name, app)
+    /// Calls `body` with each process that runs one of these apps, and its executable. Scripts count in the weak mode
+    /// only, which can't verify that a process runs one.
+    func forEachProcess(of apps: [GuardedApp], _ body: (Int32, FileIdentity, GuardedApp) -> Void) {
+        guard !apps.isEmpty else { return }
+        for process in ProcessFacts.all() where process != ownProcess {
+            guard let program = ProcessFacts.executable(process) else { continue }
+            let name = group == nil ? ProcessFacts.status(process)?.name : nil
+            for app in apps {
+                let isScript = name.map { AppScript.runs(process, name: $0, app) } ?? false
+                if isScript || app.runs(process, program) { body(process, program, app) }
+            }
+        }
     }
 
     /// Performs an order.

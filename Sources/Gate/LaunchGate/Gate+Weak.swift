@@ -27,16 +27,9 @@ extension Gate {
     }
 
     private func stopStarted(of apps: [GuardedApp]) {
-        for process in ProcessFacts.all() where process != ownProcess && process != daemon?.process {
-            guard let program = ProcessFacts.executable(process) else { continue }
-            for app in apps where isStarted(process, program, app) { stop(process, program, of: app) }
+        forEachProcess(of: apps) { process, program, app in
+            if process != daemon?.process { stop(process, program, of: app) }
         }
-    }
-
-    private func isStarted(_ process: Int32, _ program: FileIdentity, _ app: GuardedApp) -> Bool {
-        if app.runs(process, program) { return true }
-        guard app.mayBeScript, let status = ProcessFacts.status(process) else { return false }
-        return AppScript.runs(process, name: status.name, app)
     }
 
     private func stop(_ process: Int32, _ file: FileIdentity, of app: GuardedApp) {

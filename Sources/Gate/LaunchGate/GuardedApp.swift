@@ -49,9 +49,6 @@ final class GuardedApp {
 
     func forgetFormerFiles() { formerFiles = [] }
 
-    /// Whether one of its executables may be a script. Only then command lines are read.
-    var mayBeScript: Bool { paths.contains { $0.kind == .executable } }
-
     /// The paths of its files and directories, and of the links through which others are found.
     var places: some Sequence<PathBytes> {
         paths.lazy.filter { $0.kind == .executable || $0.kind == .privateDirectory }.map(\.bytes) + linkPlaces
