@@ -29,10 +29,11 @@ final class MomentStatisticsView {
     }
 
     private func update() {
-        facts.update(model.facts)
-        screen["chart_group"].setVisible(!model.facts.isEmpty)
+        let (shown, bars) = (model.facts, model.bars)
+        facts.update(shown)
+        screen["chart_group"].setVisible(!shown.isEmpty)
         screen["nothing"].setVisible(model.isEmpty)
-        chart.show(model.bars)
-        screen["no_moods"].setVisible(!model.facts.isEmpty && model.bars.isEmpty)
+        chart.show(bars)
+        screen["no_moods"].setVisible(!shown.isEmpty && bars.isEmpty)
     }
 }

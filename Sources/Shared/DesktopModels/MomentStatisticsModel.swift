@@ -14,14 +14,12 @@ public struct MomentFact: Equatable, Sendable, Identifiable {
 public final class MomentStatisticsModel {
     /// Whether the page shows them, instead of the moments.
     public private(set) var isShown = false
+    public var chart = MomentChart.year
     /// Empty until they were read, and where there is no moment.
-    public private(set) var facts: [MomentFact] = []
-    public private(set) var bars: [ChartBar] = []
+    public var facts: [MomentFact] { statistics.map(Self.facts) ?? [] }
+    public var bars: [ChartBar] { statistics.map(chart.bars) ?? [] }
     /// Whether there is no moment.
-    public private(set) var isEmpty = false
-    public var chart = MomentChart.year {
-        didSet { bars = statistics.map { chart.bars($0) } ?? [] }
-    }
+    public var isEmpty: Bool { statistics?.moments == 0 }
 
     private let context: DesktopContext
     private let vault: VaultModel
@@ -38,16 +36,12 @@ public final class MomentStatisticsModel {
         isShown = true
         let list = await vault.read { try await context.control.call(\.listMoments) }
         guard isShown, let list else { return }
-        let statistics = MomentStatistics(list.moments)
-        self.statistics = statistics
-        isEmpty = statistics.moments == 0
-        facts = Self.facts(statistics)
-        bars = chart.bars(statistics)
+        statistics = MomentStatistics(list.moments)
     }
 
     public func close() {
         isShown = false
-        (statistics, facts, bars, isEmpty) = (nil, [], [], false)
+        statistics = nil
     }
 
     private static func facts(_ statistics: MomentStatistics) -> [MomentFact] {
