@@ -13,6 +13,10 @@ from moments import photo_hash
 from sealed_formats import number
 
 CHUNKS = 20
+RECORDINGS = [
+    *("video/mp4", "video/quicktime", "video/webm"),
+    *("audio/mp4", "audio/webm", "audio/mpeg", "audio/ogg", "audio/wav"),
+]
 
 
 def text(value):
@@ -57,13 +61,23 @@ def moments():
     least = without(
         moment(title="", words="", mood="", place={"name": ""}, photos=[], favourite=False, offset=-1080), "removed"
     )
+    one, other, third = moment()["photos"]
     opens = [
         ("everything", moment()),
         ("the least", without(least, "place")),
         ("a name alone", least),
         ("a point alone", moment(place={"latitude": -90, "longitude": 180})),
+        (
+            "recordings",
+            moment(
+                photos=[
+                    {**one, "kind": "video", "duration": 62.5},
+                    {**other, "kind": "voice", "duration": 359_999, "description": "Anna sings"},
+                    {**third, "kind": "a later one"},
+                ]
+            ),
+        ),
     ]
-    one = moment()["photos"][0]
     refused = [
         ("no title", without(moment(), "title")),
         ("words that are a number", moment(words=7)),
@@ -77,6 +91,11 @@ def moments():
         ("a photo twice", moment(photos=[one, one])),
         ("a photo without a size", moment(photos=[without(one, "width")])),
         ("a hash cut off", moment(photos=[{**one, "hash": one["hash"][1:]}])),
+        ("a kind that is a number", moment(photos=[{**one, "kind": 1}])),
+        ("a duration of nothing", moment(photos=[{**one, "kind": "video", "duration": 0}])),
+        ("a negative duration", moment(photos=[{**one, "kind": "video", "duration": -1}])),
+        ("a duration of 100 hours", moment(photos=[{**one, "kind": "video", "duration": 360_000}])),
+        ("a duration as text", moment(photos=[{**one, "kind": "video", "duration": "62"}])),
         ("201 photos", moment(photos=[{**one, "id": ident(f"many {index}")} for index in range(201)])),
         ("favourite as text", moment(favourite="yes")),
         ("removed as text", moment(removed="yes")),
@@ -178,6 +197,9 @@ def photos():
         photo = {**facts, "original": {**sizes["original"], "size": original}}
         return {**photo, "medium": {**sizes["medium"], "size": medium}} if medium else without(photo, "medium")
 
+    def recording(kind, size):
+        return {**facts, "original": {**sizes["original"], "type": kind, "size": size}}
+
     def sealed_large(label, content):
         return {
             **sealed_photo(label, body_of(content, thumbnail), blobs if "medium" in content else blobs[:1]),
@@ -202,6 +224,7 @@ def photos():
         },
         sealed_large("the largest sizes", of_size(1 << 28, 1 << 24)),
         sealed_large("the largest original alone", of_size(1 << 24)),
+        *(sealed_large(f"a recording, {kind}", recording(kind, 1 << 32)) for kind in RECORDINGS),
     ]
     original = sizes["original"]
     refused = [
@@ -227,6 +250,22 @@ def photos():
         ("no width", body_of({**alone, "width": 0}, thumbnail), blobs[:1]),
         ("JSON beyond the end", number(1 << 16, 4) + text(facts), blobs),
         ("no JSON", number(3, 4) + b"{}}" + thumbnail, blobs),
+        ("a recording without a poster", body_of(without(recording("video/mp4", 9), "medium"), thumbnail), blobs[:1]),
+        ("a recording of 2^32 + 1 bytes", body_of(recording("video/mp4", (1 << 32) + 1), thumbnail), blobs),
+        ("an empty recording", body_of(recording("audio/webm", 0), thumbnail), blobs),
+        ("a recording of a negative size", body_of(recording("audio/webm", -1), thumbnail), blobs),
+        ("another type of recording", body_of(recording("video/x-matroska", 9), thumbnail), blobs),
+        ("a type with parameters", body_of(recording("video/mp4; codecs=avc1", 9), thumbnail), blobs),
+        (
+            "a recording as a poster",
+            body_of({**facts, "medium": {**sizes["medium"], "type": "video/mp4"}}, thumbnail),
+            blobs,
+        ),
+        (
+            "a poster of 2^24 + 1 bytes",
+            body_of({**recording("video/mp4", 9), "medium": {**sizes["medium"], "size": (1 << 24) + 1}}, thumbnail),
+            blobs,
+        ),
     ]
     return {
         "opens": opens,

@@ -8,7 +8,7 @@ import { changesOf, forget, openMomentBackup, restoreMoments } from "/features/b
 import { writeMomentBackup } from "/features/backup/moment-backup.js";
 import { systemTime } from "/hub/time.js";
 import { sweepStaged } from "/sync/photo-staging.js";
-import { equal, eventually, refusal } from "./harness.js";
+import { equal, eventually, expect, refusal } from "./harness.js";
 import { pairedCompanion } from "./fake-household.js";
 import { createPicture, MomentHub } from "./fake-moments.js";
 
@@ -98,7 +98,13 @@ export const tests = {
         equal(written, { moments: 3, photos: 1, missing: 2 }, "in the backup");
         equal(all[0], all[1], "progress");
         const files = [];
-        const target = { write: async (path) => files.push(path), end: async () => {}, abandon: async () => {} };
+        const target = {
+            write: async (path, pieces) => {
+                for await (const piece of pieces) expect(piece.length > 0, "a piece");
+                files.push(path);
+            },
+            end: async () => {}, abandon: async () => {},
+        };
         const exported = await exportPlain(companion, await planExport(companion, {}, { signal }), target, { signal });
         equal([exported.photos, exported.missing, files.length], [1, 2, 3], "photos and files of the plain export");
         const restored = await restoredAfterErasing(companion, parts);

@@ -4,7 +4,12 @@ import { FormatError } from "../crypto/errors.js";
 import { hkdf } from "../crypto/primitives.js";
 import { streamHeaderLength } from "../crypto/stream.js";
 
-/** @typedef {{ id: string, width: number, height: number, hash: string, description?: string }} MomentPhoto */
+/**
+ * A photo, or a recording: `kind` is "video" or "voice", absent for a photo; width and height are the poster's then.
+ * `duration`: of a recording, in seconds.
+ * @typedef {{ id: string, width: number, height: number, hash: string, description?: string, kind?: string,
+ *   duration?: number }} MomentPhoto
+ */
 /** @typedef {{ name?: string, latitude?: number, longitude?: number }} Place */
 /**
  * `date`, `created`, `modified`, `removed`: seconds since 1970. `offset`: minutes ahead of UTC.
@@ -29,6 +34,9 @@ import { streamHeaderLength } from "../crypto/stream.js";
 export const moods = Object.freeze(["love", "joy", "calm", "proud", "excited", "grateful", "funny", "sad"]);
 export const pictureTypes = Object.freeze(
     ["image/jpeg", "image/png", "image/webp", "image/heic", "image/avif", "image/gif"]);
+/** Of videos and voice notes, which are stored as they were chosen or recorded. */
+export const recordingTypes = Object.freeze(["video/mp4", "video/quicktime", "video/webm", "audio/mp4", "audio/webm",
+    "audio/mpeg", "audio/ogg", "audio/wav"]);
 export const maximumPhotos = 200;
 export const maximumThumbnail = 16_384;
 export const thumbnailSide = 320;
@@ -37,6 +45,14 @@ export const mediumSide = 2_048;
 export const maximumOriginal = 50 * 1024 * 1024;
 /** Of a stored original, in bytes: what is drawn again of a chosen file may be larger than the file. */
 const maximumOriginalSize = 2 ** 28;
+/** The largest size that is opened in memory as a whole, in bytes. */
+export const maximumWhole = maximumOriginalSize;
+/** Of a chosen video or voice note, in bytes, unless the hub has another limit. */
+export const maximumRecording = 500 * 1024 * 1024;
+/** Of a stored one, which is never opened as a whole. */
+export const maximumRecordingSize = 2 ** 32;
+/** In seconds. */
+const maximumDuration = 359_999;
 /** Of a medium size, and of an original that is shown in its place. */
 export const maximumMediumSize = 2 ** 24;
 export const chunkLogarithm = 20;
@@ -58,6 +74,11 @@ const isHash = (value) => typeof value === "string" && /^[0-9a-f]{40}$/.test(val
 /** @param {any} value @param {number} most */
 const isAngle = (value, most) => typeof value === "number" && Math.abs(value) <= most;
 
+/** @param {unknown} value seconds */
+export const isDuration = (value) => typeof value === "number" && value > 0 && value <= maximumDuration;
+/** @param {string} type */
+export const isRecording = (type) => recordingTypes.includes(type);
+
 /** @param {any} place */
 function isPlace(place) {
     const { name, latitude, longitude } = place ?? {};
@@ -77,7 +98,8 @@ function isMoment(value) {
         && new Set(photos.map((photo) => photo?.id)).size === photos.length
         && photos.every((photo) => isID(photo?.id) && isWhole(photo.width, 1, maximumSide)
             && isWhole(photo.height, 1, maximumSide)
-            && isHash(photo.hash) && (photo.description === undefined || isText(photo.description)));
+            && isHash(photo.hash) && [photo.description, photo.kind].every((text) => text === undefined || isText(text))
+            && (photo.duration === undefined || isDuration(photo.duration)));
 }
 
 /** @param {Uint8Array} bytes */
@@ -111,7 +133,7 @@ export function momentBody(content) {
 }
 
 /**
- * Whether readers accept these sizes: a size is opened in memory as a whole.
+ * Whether readers accept these sizes of a picture: a size is opened in memory as a whole.
  * @param {number} original in bytes
  * @param {number} [medium] if there is one
  */
@@ -120,12 +142,24 @@ export const areReadableSizes = (original, medium) => (medium ?? 1) <= maximumMe
 
 /** @param {PhotoBodySize | undefined} size @returns {PhotoSize | null} */
 function photoSize(size) {
-    if (!size || !pictureTypes.includes(size.type) || !isWhole(size.size, 1, maximumOriginalSize)
+    if (!size || !isText(size.type) || !isWhole(size.size, 1, maximumRecordingSize)
         || !isID(size.blob) || !isText(size.key)) {
         return null;
     }
     const key = unbase64(size.key);
     return key.length === 32 ? { type: size.type, size: size.size, key, blob: size.blob } : null;
+}
+
+/**
+ * The poster of a recording is a picture that is shown in its place, so it is never absent.
+ * @param {PhotoSize} original
+ * @param {PhotoSize} [medium]
+ */
+function areReadable(original, medium) {
+    if (medium && !pictureTypes.includes(medium.type)) return false;
+    return isRecording(original.type)
+        ? medium !== undefined && medium.size <= maximumMediumSize
+        : pictureTypes.includes(original.type) && areReadableSizes(original.size, medium?.size);
 }
 
 /**
@@ -145,8 +179,7 @@ export function readPhoto(body, blobs) {
             && isWhole(height, 1, maximumSide) && (taken === undefined || isTime(taken))
             && thumbnail.length >= 1 && thumbnail.length <= maximumThumbnail
             && sizes.length === blobs.length && sizes.every((size, index) => size?.blob === blobs[index]);
-        if (!isRight || !sizes[0] || sizes[1] === null) return null;
-        if (!areReadableSizes(sizes[0].size, sizes[1]?.size)) return null;
+        if (!isRight || !sizes[0] || sizes[1] === null || !areReadable(sizes[0], sizes[1])) return null;
         return {
             width, height, ...(taken === undefined ? {} : { taken }), original: sizes[0],
             ...(sizes[1] ? { medium: sizes[1] } : {}), thumbnail,

@@ -116,16 +116,17 @@ export class HubClient {
     }
 
     /**
-     * The newest sequence number, and the generations of the store, oldest first.
-     * @returns {Promise<Pick<HubAPI.HouseholdReport, "sequence" | "generations">>}
+     * The newest sequence number, the generations of the store, oldest first, and how large a recording may be.
+     * @returns {Promise<Pick<HubAPI.HouseholdReport, "sequence" | "generations" | "recordingBytes">>}
      */
     async household() {
         /** @type {HubAPI.HouseholdReport} */
-        const { sequence, generations } = await this.#requests.json("GET", "/v1/household");
+        const { sequence, generations, recordingBytes } = await this.#requests.json("GET", "/v1/household");
         const isRight = isCount(sequence) && Array.isArray(generations)
             && generations.every((generation) => isID(generation?.id) && isCount(generation.after));
         if (!isRight) throw notUnderstood();
-        return { sequence, generations: generations.map(({ id, after }) => ({ id, after })) };
+        return { sequence, generations: generations.map(({ id, after }) => ({ id, after })),
+            ...(isCount(recordingBytes) ? { recordingBytes } : {}) };
     }
 
     removeHousehold() {

@@ -322,12 +322,16 @@ export class CompanionStore {
      */
     async putPieces(blob, sealed) {
         for (let index = 0; index * pieceSize < sealed.length; index += 1) {
-            const piece = sealed.slice(index * pieceSize, (index + 1) * pieceSize);
-            await transact(this.#database, ["facts", "pieces"], "readwrite", async (transaction) => {
-                await refuseIfRevoked(transaction.objectStore("facts"));
-                await requested(transaction.objectStore("pieces").put(piece, [blob, index]));
-            });
+            await this.putPiece(blob, index, sealed.slice(index * pieceSize, (index + 1) * pieceSize));
         }
+    }
+
+    /** @param {string} blob @param {number} index @param {Uint8Array} piece `pieceSize` bytes, fewer of the last one */
+    putPiece(blob, index, piece) {
+        return transact(this.#database, ["facts", "pieces"], "readwrite", async (transaction) => {
+            await refuseIfRevoked(transaction.objectStore("facts"));
+            await requested(transaction.objectStore("pieces").put(piece, [blob, index]));
+        });
     }
 
     /**

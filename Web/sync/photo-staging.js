@@ -15,6 +15,8 @@ const blobsOf = (uploads) => uploads.map(({ blob }) => blob);
 export class PhotoStaging {
     /** @type {Upload[]} */
     #uploads = [];
+    /** @type {string | null} a blob of which there may be pieces only */
+    #begun = null;
 
     /** @param {DeviceSession} device @param {string} id */
     constructor(device, id) {
@@ -28,6 +30,22 @@ export class PhotoStaging {
         await this.device.store.putPieces(blob, sealed);
     }
 
+    /**
+     * A part of content that is not sealed completely yet: `addPieces` follows.
+     * @param {string} blob
+     * @param {number} index
+     * @param {Uint8Array} piece `pieceSize` sealed bytes, fewer of the last one
+     */
+    async putPiece(blob, index, piece) {
+        this.#begun = blob;
+        await this.device.store.putPiece(blob, index, piece);
+    }
+
+    /** @param {import("../crypto/sealed-pieces.js").SealedBlob} content whose pieces were all put */
+    addPieces({ blob, sealedSize, hash }) {
+        this.#uploads.push({ blob, size: sealedSize, hash });
+    }
+
     /** @param {HubRecord} record that names the content */
     finish(record) {
         const { store, time } = this.device;
@@ -36,7 +54,8 @@ export class PhotoStaging {
 
     /** After a failure. Never throws. */
     cancel() {
-        return this.device.store.write({ unstaged: [this.id], withoutPieces: blobsOf(this.#uploads) }).catch(() => {});
+        const withoutPieces = [...blobsOf(this.#uploads), ...(this.#begun ? [this.#begun] : [])];
+        return this.device.store.write({ unstaged: [this.id], withoutPieces }).catch(() => {});
     }
 }
 

@@ -5,6 +5,7 @@ import { recordKey } from "../formats/record-key.js";
 import { HubUnreachable } from "../hub/errors.js";
 import { lostSpan, storedCount } from "../store/store.js";
 import { withoutSnapshot } from "./moment-snapshot.js";
+import { keepRecordingLimit } from "./recording-limit.js";
 import { comparedCollections } from "./versions.js";
 
 /**
@@ -58,7 +59,8 @@ export const restarted = () => new HubUnreachable("restarted",
  */
 export async function compareStores(device) {
     const { store, tabs } = device;
-    const { generations, sequence } = await device.hub.household();
+    const { generations, sequence, recordingBytes } = await device.hub.household();
+    await keepRecordingLimit(device, recordingBytes);
     await tabs.exclusive("take", async () => {
         const known = await knownGenerations(device);
         const stored = [await store.fact("cursor", 0), await store.fact(storeFacts.newest, 0)];

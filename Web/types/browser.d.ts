@@ -32,7 +32,7 @@ interface WorkerNavigator {
     clearAppBadge?(): Promise<void>;
 }
 interface ExtendableEvent {
-    addRoutes?(rule: object): Promise<void>;
+    addRoutes?(rules: object[]): Promise<void>;
 }
 // The Shape Detection API, in Chromium on Android and macOS.
 declare class BarcodeDetector {

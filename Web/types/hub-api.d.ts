@@ -57,6 +57,7 @@ declare namespace HubAPI {
         records: number;
         bytes: number;
         quotaBytes: number;
+        recordingBytes?: number;
         eventDays: number;
         generations: HubGeneration[];
     }

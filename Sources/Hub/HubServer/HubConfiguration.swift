@@ -95,6 +95,8 @@ public struct HubLimits: Sendable {
     public var households: Int?
     /// Sealed bytes that a household may store, records and blobs.
     public var quotaBytes: UInt64 = 10 << 30
+    /// Of one video or voice note. Companions obey it: the hub can't see what a blob is.
+    public var recordingBytes: UInt64 = 500 << 20
     /// Connections beyond this wait in the listen queue until others close.
     public var connections = 16_384
     /// More are refused as `too_many`.

@@ -47,7 +47,8 @@ extension HubService {
         return try .json(
             HouseholdReport(
                 household: stored.household, sequence: stored.sequence, records: stored.records, bytes: stored.bytes,
-                quotaBytes: configuration.limits.quotaBytes, eventDays: stored.eventDays,
+                quotaBytes: configuration.limits.quotaBytes,
+                recordingBytes: configuration.limits.recordingBytes, eventDays: stored.eventDays,
                 generations: stored.generations))
     }
 

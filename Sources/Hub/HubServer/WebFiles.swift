@@ -102,7 +102,7 @@ final class WebFiles: Sendable {
         fields[HTTPField.Name("Cross-Origin-Opener-Policy")!] = "same-origin"
         fields[HTTPField.Name("Cross-Origin-Resource-Policy")!] = "same-origin"
         fields[HTTPField.Name("Permissions-Policy")!] =
-            "camera=(self), microphone=(), geolocation=(self), payment=(), usb=()"
+            "camera=(self), microphone=(self), geolocation=(self), payment=(), usb=()"
         return fields
     }()
 

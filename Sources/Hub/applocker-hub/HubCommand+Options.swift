@@ -18,7 +18,9 @@ struct ByteCount: ExpressibleByArgument, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    var description: String { bytes % (1 << 30) == 0 ? "\(bytes >> 30)G" : "\(bytes)" }
+    var description: String {
+        bytes % (1 << 30) == 0 ? "\(bytes >> 30)G" : bytes % (1 << 20) == 0 ? "\(bytes >> 20)M" : "\(bytes)"
+    }
 }
 
 extension HubCommand {
@@ -34,6 +36,7 @@ extension HubCommand {
         for count in [connections, connectionsPerAddress].compactMap({ $0 }) where !(1...1 << 24).contains(count) {
             throw ValidationError("--connections and --connections-per-address take 1 to \(1 << 24).")
         }
+        guard recordingLimit.bytes <= 4 << 30 else { throw ValidationError("--recording-limit takes at most 4G.") }
         if let households, !(1...1 << 30).contains(households) {
             throw ValidationError("--households takes 1 to \(1 << 30).")
         }
@@ -44,6 +47,7 @@ extension HubCommand {
     func configuration(_ directory: HubDirectory) throws -> HubConfiguration {
         var limits = HubLimits()
         limits.quotaBytes = quota.bytes
+        limits.recordingBytes = recordingLimit.bytes
         limits.households = households
         func set(_ rate: WritableKeyPath<HubLimits, HubLimits.Rate>, _ perSecond: Double?) {
             guard let perSecond else { return }

@@ -80,6 +80,9 @@ struct HubCommand: AsyncParsableCommand {
     @Option(help: "Quota of a household: 500M, 10G.")
     var quota = ByteCount(bytes: 10 << 30)
 
+    @Option(help: "The largest video or voice note that companions send: 200M, 2G; at most 4G.")
+    var recordingLimit = ByteCount(bytes: 500 << 20)
+
     @Option(help: "The most households, not counting shared vaults. By default there is no limit.")
     var households: Int?
 

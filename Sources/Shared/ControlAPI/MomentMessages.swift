@@ -13,15 +13,24 @@ public struct MomentPlace: Codable, Equatable, Sendable {
     }
 }
 
+/// What a moment has besides photos.
+public enum RecordingKind: String, Codable, Sendable { case video, voice }
+
 /// A moment without its words.
 public struct MomentReport: Codable, Equatable, Sendable {
     public struct Photo: Codable, Equatable, Sendable {
         public var id: String
-        /// Of the original, upright, in pixels.
+        /// Of the original, upright, in pixels; of a recording, of its poster.
         public var width: Int
         public var height: Int
+        /// Nil of a photo.
+        public var kind: RecordingKind?
+        /// Of a recording, in seconds.
+        public var duration: Double?
 
-        public init(id: String, width: Int, height: Int) {
+        public init(id: String, width: Int, height: Int, kind: RecordingKind? = nil, duration: Double? = nil) {
+            self.kind = kind
+            self.duration = duration
             self.id = id
             self.width = width
             self.height = height

@@ -31,6 +31,8 @@ public struct MomentStatistics: Encodable, Equatable, Sendable {
 
     public var moments: Int
     public var photos: Int
+    public var videos: Int
+    public var voiceNotes: Int
     public var favourites: Int
     /// The number of different places.
     public var places: Int
@@ -50,7 +52,10 @@ public struct MomentStatistics: Encodable, Equatable, Sendable {
     public init(_ moments: [MomentReport], together: LocalDay? = nil, today: LocalDay? = nil) {
         let days = moments.map { LocalDay(date: $0.date, offset: $0.offset) }
         self.moments = moments.count
-        photos = moments.reduce(0) { $0 + $1.photos.count }
+        func count(_ kind: RecordingKind?) -> Int { moments.reduce(0) { $0 + $1.photos.count { $0.kind == kind } } }
+        photos = count(nil)
+        videos = count(.video)
+        voiceNotes = count(.voice)
         favourites = moments.count(where: \.favourite)
         places = Set(moments.compactMap { $0.place?.name?.lowercased() }).count
         self.days = Set(days).count
@@ -60,7 +65,7 @@ public struct MomentStatistics: Encodable, Equatable, Sendable {
             .sorted { ($1.moments, $0.mood) < ($0.moments, $1.mood) }
         var photosOfMonths: [Int: [Int]] = [:]
         for (day, moment) in zip(days, moments) {
-            photosOfMonths[day.year * 12 + day.month - 1, default: []].append(moment.photos.count)
+            photosOfMonths[day.year * 12 + day.month - 1, default: []].append(moment.photos.count { $0.kind == nil })
         }
         let months = photosOfMonths.sorted { $0.key > $1.key }.map { month, photos in
             Month(year: month / 12, month: month % 12 + 1, moments: photos.count, photos: photos.reduce(0, +))

@@ -47,9 +47,13 @@ public final class MomentStatisticsModel {
     private static func facts(_ statistics: MomentStatistics) -> [MomentFact] {
         guard statistics.moments > 0 else { return [] }
         let first = statistics.first.map { MomentFact(name: localized("First moment"), value: $0) }
+        let recordings = [
+            (localized("Videos"), statistics.videos), (localized("Voice notes"), statistics.voiceNotes),
+        ].filter { $0.1 > 0 }.map { MomentFact(name: $0, value: String($1)) }
         return [
             MomentFact(name: localized("Moments"), value: String(statistics.moments)),
             MomentFact(name: localized("Photos"), value: String(statistics.photos)),
+        ] + recordings + [
             MomentFact(name: localized("Favourites"), value: String(statistics.favourites)),
             MomentFact(name: localized("Places"), value: String(statistics.places)),
             MomentFact(name: localized("Days with a moment"), value: String(statistics.days)),

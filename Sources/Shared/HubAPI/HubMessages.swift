@@ -101,14 +101,17 @@ public struct HouseholdReport: Codable, Sendable {
     /// 512 for each record and what is sealed in it, and blobs, and how many there may be.
     public var bytes: UInt64
     public var quotaBytes: UInt64
+    /// How large a video or a voice note may be that companions send. Nil: of an older hub.
+    public var recordingBytes: UInt64?
     /// After so many days the hub forgets events.
     public var eventDays: Int
     /// Of the hub's store, oldest first: a store that was restored or replaced has others than a device saw before.
     public var generations: [HubGeneration]
     public init(
-        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, quotaBytes: UInt64, eventDays: Int,
-        generations: [HubGeneration] = []
+        household: HubID, sequence: UInt64, records: Int, bytes: UInt64, quotaBytes: UInt64,
+        recordingBytes: UInt64? = nil, eventDays: Int, generations: [HubGeneration] = []
     ) {
+        self.recordingBytes = recordingBytes
         self.generations = generations
         self.household = household
         self.sequence = sequence

@@ -21,19 +21,28 @@ public struct MomentBody: Codable, Equatable, Sendable {
         }
     }
 
-    /// A photo as a moment names it.
+    /// A photo, a video or a voice note as a moment names it.
     public struct Photo: Codable, Equatable, Sendable {
         public var id: ItemID
-        /// Of the original, upright, in pixels.
+        /// Of the original, upright, in pixels; of a recording, of its poster.
         public var width: Int
         public var height: Int
         /// `PhotoHash`, 40 hexadecimal digits.
         public var hash: String
         /// What it shows, in the owner's words.
         public var description: String?
+        /// "video" or "voice" of a recording; nil, or any other text, of a photo.
+        public var kind: String?
+        /// Of a recording, in seconds.
+        public var duration: Double?
 
-        public init(id: ItemID, width: Int, height: Int, hash: String, description: String? = nil) {
+        public init(
+            id: ItemID, width: Int, height: Int, hash: String, description: String? = nil, kind: String? = nil,
+            duration: Double? = nil
+        ) {
             self.description = description
+            self.kind = kind
+            self.duration = duration
             self.id = id
             self.width = width
             self.height = height
@@ -42,6 +51,7 @@ public struct MomentBody: Codable, Equatable, Sendable {
 
         fileprivate var isRight: Bool {
             PhotoBody.sides.contains(width) && PhotoBody.sides.contains(height) && hash.utf8.count == 40
+                && duration.map { $0 > 0 && $0 <= MomentBody.maximumDuration } ?? true
                 && hash.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         }
     }
@@ -81,6 +91,8 @@ public struct MomentBody: Codable, Equatable, Sendable {
     }
 
     public static let maximumPhotos = 200
+    /// Of a recording, in seconds.
+    static let maximumDuration: Double = 359_999
     /// 0001-01-02 to 9999-12-31: a day with four digits of a year in every zone.
     public static let times: ClosedRange<Double> = -62_135_510_400...253_402_214_400
     public static let offsets = -1080...1080

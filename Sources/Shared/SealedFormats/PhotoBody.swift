@@ -1,11 +1,11 @@
 import Crypto
 public import Foundation
 
-/// What is inside the record of a photo (docs/formats.md, "Moments and photos").
+/// What is inside the record of a photo, a video or a voice note (docs/formats.md, "Moments and photos").
 public struct PhotoBody: Equatable, Sendable {
     /// One size of a picture: a stream in a blob.
     public struct Size: Codable, Equatable, Sendable {
-        /// A media type, one of `types`.
+        /// A media type, one of `types`, or of a recording's original one of `recordingTypes`.
         public var type: String
         /// In bytes, before it is sealed.
         public var size: Int
@@ -21,8 +21,8 @@ public struct PhotoBody: Equatable, Sendable {
         }
 
         /// - Parameter most: in bytes.
-        fileprivate func isRight(most: Int) -> Bool {
-            PhotoBody.types.contains(type) && 1...most ~= size && key.count == ContentStream.keyLength
+        fileprivate func isRight(_ types: Set<String> = PhotoBody.types, most: Int) -> Bool {
+            types.contains(type) && 1...most ~= size && key.count == ContentStream.keyLength
         }
 
         /// As stored in its blob, in bytes.
@@ -64,6 +64,12 @@ public struct PhotoBody: Equatable, Sendable {
     public static let types: Set<String> = [
         "image/jpeg", "image/png", "image/webp", "image/heic", "image/avif", "image/gif",
     ]
+    /// Of videos and voice notes, which are stored as they were chosen or recorded.
+    public static let recordingTypes: Set<String> = [
+        "video/mp4", "video/quicktime", "video/webm", "audio/mp4", "audio/webm", "audio/mpeg", "audio/ogg", "audio/wav",
+    ]
+    /// Of a stored recording, in bytes: it is never opened as a whole.
+    public static let maximumRecordingBytes = 1 << 32
     /// Of a chosen file, in bytes.
     public static let maximumOriginal = 50 << 20
     /// Of an original as it is stored: what is drawn again of a chosen file may be larger than the file.
@@ -107,9 +113,18 @@ public struct PhotoBody: Equatable, Sendable {
 
     private var isRight: Bool {
         Self.sides.contains(width) && Self.sides.contains(height) && taken.map(MomentBody.times.contains) ?? true
-            && original.isRight(most: medium == nil ? Self.maximumMediumBytes : Self.maximumOriginalBytes)
-            && medium?.isRight(most: Self.maximumMediumBytes) ?? true && medium?.blob != original.blob
+            && isOriginalRight && medium?.isRight(most: Self.maximumMediumBytes) ?? true && medium?.blob != original.blob
             && 1...Self.maximumThumbnail ~= thumbnail.count
+    }
+
+    /// Whether the original is a video or a voice note; medium size and thumbnail are its poster.
+    public var isRecording: Bool { Self.recordingTypes.contains(original.type) }
+
+    private var isOriginalRight: Bool {
+        guard isRecording else {
+            return original.isRight(most: medium == nil ? Self.maximumMediumBytes : Self.maximumOriginalBytes)
+        }
+        return medium != nil && original.isRight(Self.recordingTypes, most: Self.maximumRecordingBytes)
     }
 
     static var encoder: JSONEncoder {

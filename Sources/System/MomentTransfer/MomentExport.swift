@@ -124,21 +124,22 @@ public struct MomentExport: Sendable {
     private func write(
         _ photo: MomentReport.Photo, of moment: MomentReport, _ names: inout PhotoNames
     ) async throws -> (file: TimelinePage.File, isReduced: Bool) {
-        guard let opened = try await PhotoDownload.largest(of: photo.id, client) else {
-            return (TimelinePage.File(photo: photo, type: "", taken: nil, path: nil), false)
-        }
-        let time = MomentTime(date: opened.report.taken ?? moment.date, offset: moment.offset)
-        let name = names.next(time, opened.size.type)
-        let year = "photos/" + name.prefix(4)
-        try await runBlocking { [folder] in
-            for path in ["\(folder)/photos", "\(folder)/\(year)"] where !Self.isFolder(path) {
-                throw TransferError(
-                    .failed, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
+        var place = ""
+        let written = try await PhotoDownload.writeLargest(of: photo.id, client) { opened, size in
+            let name = names.next(MomentTime(date: opened.taken ?? moment.date, offset: moment.offset), size.type)
+            let year = "photos/" + name.prefix(4)
+            try await runBlocking { [folder] in
+                for path in ["\(folder)/photos", "\(folder)/\(year)"] where !Self.isFolder(path) {
+                    throw TransferError(
+                        .failed, code: "failed", "\(path) can't be created (\(String(cString: strerror(errno)))).")
+                }
             }
-            try NewFile.write(opened.bytes, to: "\(folder)/\(year)/\(name)")
+            place = "\(year)/\(name)"
+            return "\(folder)/\(place)"
         }
+        guard let written else { return (TimelinePage.File(photo: photo, type: "", taken: nil, path: nil), false) }
         let file = TimelinePage.File(
-            photo: photo, type: opened.size.type, taken: opened.report.taken, path: "\(year)/\(name)")
-        return (file, opened.isReduced)
+            photo: photo, type: written.size.type, taken: written.report.taken, path: place)
+        return (file, written.isReduced)
     }
 }

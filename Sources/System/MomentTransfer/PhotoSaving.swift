@@ -1,4 +1,3 @@
-import BlockingThread
 public import ControlAPI
 import Foundation
 public import LocalControl
@@ -31,15 +30,17 @@ public struct PhotoSaving: Sendable {
         let progress = PhaseProgress(.exporting, total: UInt64(moment.photos.count), handler)
         for photo in moment.photos {
             try Task.checkCancellation()
-            if let opened = try await PhotoDownload.largest(of: photo.id, client) {
-                let time = MomentTime(date: opened.report.taken ?? moment.date, offset: moment.offset)
+            let written = try await PhotoDownload.writeLargest(of: photo.id, client) { opened, size in
+                let time = MomentTime(date: opened.taken ?? moment.date, offset: moment.offset)
                 var path: String
                 repeat {
-                    path = "\(folder)/\(names.next(time, opened.size.type))"
+                    path = "\(folder)/\(names.next(time, size.type))"
                 } while FileManager.default.fileExists(atPath: path)
-                try await runBlocking { [path] in try NewFile.write(opened.bytes, to: path) }
-                report.saved.append((photo.id, path))
-                if opened.isReduced { report.reduced += 1 }
+                return path
+            }
+            if let written {
+                report.saved.append((photo.id, written.path))
+                if written.isReduced { report.reduced += 1 }
             } else {
                 report.missing += 1
             }

@@ -77,17 +77,27 @@ public struct PhotoDownload: Sendable {
     public func original() async throws -> [UInt8] { try await open(photo.original) }
 
     private func open(_ size: PhotoSize) async throws -> [UInt8] {
+        guard size.size <= PhotoBody.maximumOriginalBytes else { throw Self.damaged }
+        let opened = OpenedPhoto()
+        try await run(size) { opened.bytes += $0 }
+        return opened.bytes
+    }
+
+    /// - Parameter write: called with each authenticated piece in order, on a thread of its own.
+    fileprivate func run(_ size: PhotoSize, write: @escaping @Sendable (Data) throws -> Void) async throws {
         guard let vault = ItemID(photo.vault), let id = ItemID(photo.id),
-            1...PhotoBody.maximumOriginalBytes ~= size.size
+            1...PhotoBody.maximumRecordingBytes ~= size.size
         else { throw Self.damaged }
         let layout = ContentStream.Layout(contentSize: UInt64(size.size), chunkSize: .mebi1)
-        let opened = OpenedPhoto()
+        let length = OpenedLength()
         try await SealedDownload(
             client: client, blob: size.blob, name: .init(vault: vault, collection: .photos, id: id), key: size.key,
             sealedSize: layout.sealedSize
-        ).run { opened.bytes += $0 }
-        guard opened.bytes.count == size.size else { throw Self.damaged }
-        return opened.bytes
+        ).run {
+            length.bytes += $0.count
+            try write($0)
+        }
+        guard length.bytes == size.size else { throw Self.damaged }
     }
 
     private static var damaged: ControlError {
@@ -96,25 +106,36 @@ public struct PhotoDownload: Sendable {
 }
 
 extension PhotoDownload {
-    /// The largest size of a photo that can be opened on this computer.
-    struct Largest {
+    /// The largest size of a photo that could be opened on this computer, as a file.
+    struct Written {
         let report: PhotoReport
         let size: PhotoSize
-        let bytes: [UInt8]
+        let path: String
 
         /// Whether the photo as it was stored can't be opened.
         var isReduced: Bool { size.blob != report.original.blob }
     }
 
+    /// Writes it piece by piece, so that a recording is never in memory as a whole.
+    ///
+    /// - Parameter path: of the new file, for a size.
     /// - Returns: nil if no size can be opened.
-    /// - Throws: `ControlError`, `ControlClientError` and `CancellationError` that concern more than this photo.
-    static func largest(of id: String, _ client: ControlClient) async throws -> Largest? {
+    /// - Throws: `TransferError` if it can't be written, and `ControlError`, `ControlClientError` and
+    ///   `CancellationError` that concern more than this photo.
+    static func writeLargest(
+        of id: String, _ client: ControlClient, to path: (PhotoReport, PhotoSize) async throws -> String
+    ) async throws -> Written? {
         guard let report = try await readable({ try await client.call(\.readPhoto, parameter: id) }) else { return nil }
         let download = PhotoDownload(client: client, photo: report)
         for size in [report.original] + (report.medium.map { [$0] } ?? []) {
-            if let bytes = try await readable({ try await download.open(size) }) {
-                return Largest(report: report, size: size, bytes: bytes)
+            let path = try await path(report, size)
+            let file = try await runBlocking { try NewFile(path) }
+            defer { file.discard() }
+            guard try await readable({ try await download.run(size) { try file.write(Array($0)) } }) != nil else {
+                continue
             }
+            try await runBlocking { try file.finish() }
+            return Written(report: report, size: size, path: path)
         }
         return nil
     }
@@ -131,6 +152,11 @@ extension PhotoDownload {
             return nil
         }
     }
+}
+
+/// `@unchecked Sendable`: pieces are counted one by one.
+private final class OpenedLength: @unchecked Sendable {
+    var bytes = 0
 }
 
 /// `@unchecked Sendable`: pieces are added one by one.

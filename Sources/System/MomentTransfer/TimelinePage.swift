@@ -40,7 +40,8 @@ struct TimelinePage {
         .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: .5rem; margin-top: .75rem; }
         .photos a { display: block; }
         .photos a:only-child { grid-column: 1 / -1; }
-        .photos img { display: block; width: 100%; height: auto; border-radius: .5rem; }
+        .photos img, .photos video { display: block; width: 100%; height: auto; border-radius: .5rem; }
+        .photos audio { width: 100%; align-self: center; }
         @media print { article { break-inside: avoid; } }
         """
 
@@ -59,7 +60,7 @@ struct TimelinePage {
             <html lang="en">
             <head>
             <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'">
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; media-src 'self' file:; style-src 'unsafe-inline'">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <title>Everline</title>
             <style>
@@ -89,9 +90,12 @@ struct TimelinePage {
         lines.append("<p class=\"soft\" dir=\"auto\">\(escaped(facts.joined(separator: " · ")))</p>")
         if !words.isEmpty { lines.append("<p class=\"words\" dir=\"auto\">\(escaped(words))</p>") }
         let shown = one.photos.compactMap { file in
-            file.path.map { path in
-                "<a href=\"\(path)\"><img src=\"\(path)\" width=\"\(file.photo.width)\" height=\"\(file.photo.height)\" "
-                    + "loading=\"lazy\" alt=\"\"></a>"
+            file.path.map { path -> String in
+                if file.type.hasPrefix("audio/") { return "<audio controls preload=\"none\" src=\"\(path)\"></audio>" }
+                let size = "width=\"\(file.photo.width)\" height=\"\(file.photo.height)\""
+                return file.type.hasPrefix("video/")
+                    ? "<video controls preload=\"metadata\" src=\"\(path)\" \(size)></video>"
+                    : "<a href=\"\(path)\"><img src=\"\(path)\" \(size) loading=\"lazy\" alt=\"\"></a>"
             }
         }
         if !shown.isEmpty { lines.append("<div class=\"photos\">\(shown.joined(separator: "\n"))</div>") }
@@ -127,6 +131,8 @@ struct TimelinePage {
             var width: Int
             var height: Int
             var taken: String?
+            /// In seconds.
+            var duration: Double?
         }
 
         struct Entry: Encodable {
@@ -160,7 +166,7 @@ struct TimelinePage {
                 photos: one.photos.map { file in
                     Document.Photo(
                         id: file.photo.id, file: file.path, type: file.type, width: file.photo.width,
-                        height: file.photo.height, taken: file.taken.map(text))
+                        height: file.photo.height, taken: file.taken.map(text), duration: file.photo.duration)
                 })
         }
         let document = Document(exported: now.ISO8601Format(), moments: entries)

@@ -2,10 +2,10 @@
 import { ZipWriter } from "./zip.js";
 
 /**
- * `write`: a path with "/", its content, and its modification time, "2024-05-17T18:30:05". `abandon` removes what was
- * written.
- * @typedef {{ write(path: string, bytes: Uint8Array, local: string): Promise<void>, end(): Promise<void>,
- *   abandon(): Promise<void> }} ExportTarget
+ * `write`: a path with "/", the pieces of its content, and its modification time, "2024-05-17T18:30:05". If the pieces
+ * throw, nothing of the file stays. `abandon` removes what was written.
+ * @typedef {{ write(path: string, pieces: import("./zip.js").Pieces, local: string): Promise<void>,
+ *   end(): Promise<void>, abandon(): Promise<void> }} ExportTarget
  */
 
 const folderName = "Everline";
@@ -41,17 +41,18 @@ export class FolderTarget {
         }
     }
 
-    /** @param {string} path @param {Uint8Array} bytes */
-    async write(path, bytes) {
+    /** @param {string} path @param {import("./zip.js").Pieces} pieces */
+    async write(path, pieces) {
         const parts = path.split("/");
         const name = /** @type {string} */ (parts.pop());
         let folder = this.folder;
         for (const part of parts) folder = await folder.getDirectoryHandle(part, { create: true });
         const stream = await (await folder.getFileHandle(name, { create: true })).createWritable();
         try {
-            await stream.write(bytes);
+            for await (const piece of pieces) await stream.write(piece);
         } catch (error) {
             await stream.abort().catch(() => {});
+            await folder.removeEntry(name).catch(() => {});
             throw error;
         }
         await stream.close();
@@ -72,12 +73,12 @@ export class ZipTarget {
 
     constructor() {
         // The browser can keep blobs outside this page's memory.
-        this.#writer = new ZipWriter((bytes) => void this.#parts.push(new Blob([bytes])));
+        this.#writer = new ZipWriter((part) => void this.#parts.push(new Blob([part])));
     }
 
-    /** @param {string} path @param {Uint8Array} bytes @param {string} local */
-    write(path, bytes, local) {
-        return this.#writer.add(`${folderName}/${path}`, bytes, local);
+    /** @param {string} path @param {import("./zip.js").Pieces} pieces @param {string} local */
+    write(path, pieces, local) {
+        return this.#writer.add(`${folderName}/${path}`, pieces, local);
     }
 
     end() {

@@ -3,6 +3,8 @@ import { utf8 } from "../../crypto/bytes.js";
 import { CompanionError, isUnreadable } from "../../household/errors.js";
 import { localISO, momentsData, timelinePage } from "./moment-pages.js";
 import { zipLength, zipLimits } from "./zip.js";
+import { isRecording } from "../../formats/moment-format.js";
+import { endings } from "../moments/share.js";
 
 /** @typedef {import("./moment-pages.js").PageFile} PageFile */
 /** @typedef {(done: number, all: number) => void} Progress */
@@ -17,10 +19,6 @@ import { zipLength, zipLimits } from "./zip.js";
  *   unreadable: number }} ExportPlan
  */
 
-const endings = /** @type {Record<string, string>} */ ({
-    "image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/heic": "heic", "image/avif": "avif",
-    "image/gif": "gif",
-});
 const drawnEverywhere = new Set(["image/jpeg", "image/png", "image/webp", "image/gif"]);
 /** Estimated bytes of page and data in a ZIP, besides a moment's text. */
 const roomForText = { moment: 4_096, photo: 1_024, remark: 512 };
@@ -66,10 +64,10 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
     let done = 0;
     for (const moment of listed.moments) {
         const photos = [];
-        for (const { id, width, height } of moment.photos) {
+        for (const { id, width, height, duration } of moment.photos) {
             check(signal);
             // Two versions of a moment share photos.
-            const file = files.get(id) ?? (await planned(id, { width, height }));
+            const file = files.get(id) ?? (await planned(id, { width, height, ...(duration ? { duration } : {}) }));
             files.set(id, file);
             photos.push(file);
             progress((done += 1), all);
@@ -83,7 +81,7 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
                 [...by.keys()].map((author) => ({ author: nameOf(author), kind }))),
         });
 
-        /** @param {string} id @param {{ width: number, height: number }} size @returns {Promise<PageFile>} */
+        /** @param {string} id @param {{ width: number, height: number, duration?: number }} size @returns {Promise<PageFile>} */
         async function planned(id, size) {
             const facts = await momentPhotos.facts(id).catch((error) => {
                 if (!isUnreadable(error)) throw error;
@@ -95,7 +93,8 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
             }
             const local = localISO(facts.taken ?? moment.date, moment.offset);
             const path = pathOf(used, local, facts.original.type);
-            const needsCopy = facts.medium !== null && !drawnEverywhere.has(facts.original.type);
+            const needsCopy = facts.medium !== null && !drawnEverywhere.has(facts.original.type)
+                && !isRecording(facts.original.type);
             const copy = needsCopy && facts.medium ? {
                 path: pathOf(used, local, facts.medium.type), size: facts.medium.size,
             } : null;
@@ -148,10 +147,9 @@ export async function exportPlain({ momentPhotos, device }, plan, target, { sign
             check(signal);
             try {
                 const before = done;
-                const { bytes } = await momentPhotos.original(id,
-                    { signal, progress: (share) => progress(before + share * size, plan.size) });
-                await target.write(path, bytes, local);
-                if (copy) await target.write(copy.path, (await momentPhotos.medium(id, { signal })).bytes, local);
+                await target.write(path, momentPhotos.pieces(id,
+                    { signal, progress: (share) => progress(before + share * size, plan.size) }), local);
+                if (copy) await target.write(copy.path, [(await momentPhotos.medium(id, { signal })).bytes], local);
             } catch (error) {
                 check(signal);
                 if (!isUnreadable(error)) throw error;
@@ -166,8 +164,8 @@ export async function exportPlain({ momentPhotos, device }, plan, target, { sign
             photos: photos.map((photo) => (missing.has(photo.id) ? { ...photo, file: null, shown: null } : photo)),
         }));
         const local = localISO(now, -new Date(now * 1000).getTimezoneOffset());
-        await target.write("timeline.html", utf8(timelinePage(moments)), local);
-        await target.write("moments.json", utf8(momentsData(moments, now)), local);
+        await target.write("timeline.html", [utf8(timelinePage(moments))], local);
+        await target.write("moments.json", [utf8(momentsData(moments, now))], local);
         check(signal);
         await target.end();
     } catch (error) {

@@ -2,8 +2,8 @@
 
 /**
  * `file`, `shown`: paths relative to the page; a browser can display `shown`. Null: it could not be opened.
- * @typedef {{ id: string, width: number, height: number, type: string, taken: string | null, file: string | null,
- *   shown: string | null }} PageFile
+ * @typedef {{ id: string, width: number, height: number, duration?: number, type: string, taken: string | null,
+ *   file: string | null, shown: string | null }} PageFile
  */
 /**
  * `author`: "" in an own vault.
@@ -31,7 +31,8 @@ h3 { margin: 0; font-size: 1.15rem; }
 .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: .5rem; margin-top: .75rem; }
 .photos a { display: block; }
 .photos a:only-child { grid-column: 1 / -1; }
-.photos img { display: block; width: 100%; height: auto; border-radius: .5rem; }
+.photos img, .photos video { display: block; width: 100%; height: auto; border-radius: .5rem; }
+.photos audio { width: 100%; align-self: center; }
 @media print { article { break-inside: avoid; } }
 `;
 
@@ -90,9 +91,13 @@ function article({ moment, photos, comments, reactions }) {
     const line = [written.format((moment.date + moment.offset * 60) * 1000), moment.mood, placeWords(moment.place)]
         .filter(Boolean).join(" · ");
     const missing = photos.filter(({ file }) => file === null).length;
-    const pictures = photos.flatMap(({ file, shown, width, height }) => (file === null || shown === null ? [] : [
-        `<a href="${address(file)}"><img src="${address(shown)}" width="${width}" height="${height}" `
-            + `loading="lazy" alt=""></a>`]));
+    const pictures = photos.flatMap(({ file, shown, width, height, type }) => {
+        if (file === null || shown === null) return [];
+        const size = `width="${width}" height="${height}"`;
+        return [type.startsWith("audio/") ? `<audio controls preload="none" src="${address(file)}"></audio>`
+            : type.startsWith("video/") ? `<video controls preload="metadata" src="${address(file)}" ${size}></video>`
+            : `<a href="${address(file)}"><img src="${address(shown)}" ${size} loading="lazy" alt=""></a>`];
+    });
     return [
         `<article id="m${moment.id}">`,
         moment.title
@@ -127,8 +132,8 @@ export function timelinePage(moments) {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; style-src
-    'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; media-src 'self' file:;
+    style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Everline</title>
 <style>${style}</style>
@@ -154,8 +159,9 @@ export function momentsData(moments, now) {
             mood: moment.mood, ...(moment.place ? { place: moment.place } : {}), favourite: moment.favourite,
             created: new Date(moment.created * 1000).toISOString(),
             modified: new Date(moment.modified * 1000).toISOString(),
-            photos: photos.map(({ id, width, height, type, taken, file, shown }) => ({
+            photos: photos.map(({ id, width, height, duration, type, taken, file, shown }) => ({
                 id, file, ...(shown !== file ? { shown } : {}), type, width, height, ...(taken ? { taken } : {}),
+                ...(duration ? { duration } : {}),
             })),
             ...(comments.length > 0 ? {
                 comments: comments.map(({ author, at, text, from }) => ({

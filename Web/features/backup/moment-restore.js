@@ -5,12 +5,14 @@ import { openEnvelope, readEnvelope } from "../../crypto/envelope.js";
 import { FormatError } from "../../crypto/errors.js";
 import { sha256 } from "../../crypto/primitives.js";
 import { KeyRing, ringKind } from "../../crypto/ring.js";
-import { openContent, sealContent, streamName } from "../../crypto/stream.js";
+import { sealInPieces } from "../../crypto/sealed-pieces.js";
+import { ContentStream, openContent, sealContent, streamHeaderLength, streamName } from "../../crypto/stream.js";
 import { StoreError } from "../../store/errors.js";
+import { pieceSize } from "../../store/store.js";
 import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
-import { chunkLogarithm, photoBody, photoHash, readMoment, readPhoto } from "../../formats/moment-format.js";
+import { chunkLogarithm, isRecording, photoBody, photoHash, readMoment, readPhoto, sealedLength } from "../../formats/moment-format.js";
 import { readDate } from "../../formats/special-date.js";
 import { readRemark, shownName } from "../../formats/remark-format.js";
 import { PhotoStaging } from "../../sync/photo-staging.js";
@@ -297,6 +299,12 @@ async function sealedAgain({ device }, backup, photo, vault) {
             const blob = backup.blobs.get(size.blob);
             if (!blob) throw new FormatError("malformed", "A photo’s content is not in the backup.");
             const old = streamName({ vault: record.vault, collection: "photos", id: record.id });
+            if (isRecording(size.type)) {
+                const recording = await recordingAgain(backup, blob, old, size, streamName(name), staging);
+                digest = recording.digest;
+                sizes.push({ type: size.type, size: size.size, key: recording.key, blob: recording.blob });
+                continue;
+            }
             const plain = await openContent(await backup.reader.bytes(blob.from, blob.to), old, size.key);
             if (plain.length !== size.size) throw new FormatError("damaged", "A photo of the backup is damaged.");
             digest ??= await sha256(plain);
@@ -320,8 +328,9 @@ async function sealedAgain({ device }, backup, photo, vault) {
         const isOwn = record.vault === vault
             && keys.ring.key(ringKind.vault, vault, parseInt(photo.hash.slice(0, 8), 16)) !== undefined;
         const hash = isOwn ? photo.hash : await photoHash(keys.vaultKey(vault), digest ?? new Uint8Array());
-        const { description } = photo;
-        return { id: name.id, width, height, hash, ...(description ? { description } : {}) };
+        const { description, kind, duration } = photo;
+        return { id: name.id, width, height, hash, ...(description ? { description } : {}), ...(kind ? { kind } : {}),
+            ...(duration ? { duration } : {}) };
     } catch (error) {
         await staging.cancel();
         throw error;
@@ -329,4 +338,31 @@ async function sealedAgain({ device }, backup, photo, vault) {
         for (const { key } of sizes) wipe(key);
         keys.wipe();
     }
+}
+
+/**
+ * A video or a voice note, piece by piece. Throws FormatError.
+ * @param {MomentBackup} backup
+ * @param {Place} blob
+ * @param {Uint8Array} old name of its stream
+ * @param {import("../../formats/moment-format.js").PhotoSize} original
+ * @param {Uint8Array} name of the new one
+ * @param {PhotoStaging} staging
+ */
+async function recordingAgain({ reader }, { from, to }, old, { size, key }, name, staging) {
+    const part = (/** @type {number} */ start, /** @type {number} */ end) => reader.bytes(from + start, from + end);
+    const damaged = () => new FormatError("damaged", "A video of the backup is damaged.");
+    if (to - from !== sealedLength(size)) throw damaged();
+    const stream = await ContentStream.opening(await part(0, streamHeaderLength), old, key);
+    if (stream.chunkSize !== 2 ** chunkLogarithm) throw damaged();
+    const layout = stream.layout(to - from);
+    const read = async (/** @type {number} */ start) => {
+        const index = start / stream.chunkSize;
+        return stream.open(await part(...layout.range(index)), index, index === layout.count - 1);
+    };
+    const sealed = await sealInPieces(size, read, name, chunkLogarithm, {
+        length: pieceSize, put: (id, index, piece) => staging.putPiece(id, index, piece),
+    });
+    staging.addPieces(sealed);
+    return sealed;
 }

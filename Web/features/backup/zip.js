@@ -5,6 +5,8 @@ import { concat, utf8 } from "../../crypto/bytes.js";
 /** Limits of the format's fields of 4 and 2 bytes; more would need ZIP64. */
 export const zipLimits = Object.freeze({ bytes: 0xffff_ffff, files: 0xffff });
 
+/** @typedef {Iterable<Uint8Array> | AsyncIterable<Uint8Array>} Pieces */
+
 const [localLength, centralLength, endLength] = [30, 46, 22];
 const isUTF8 = 0x0800;
 /** Small enough to drop no frame. */
@@ -36,9 +38,9 @@ export function crc32(bytes, before = 0) {
     return ~sum >>> 0;
 }
 
-/** @param {Uint8Array} bytes */
-async function crc32InSlices(bytes) {
-    let sum = 0;
+/** @param {Uint8Array} bytes @param {number} before */
+async function crc32InSlices(bytes, before) {
+    let sum = before;
     for (let start = 0; start < bytes.length; start += sliceLength) {
         sum = crc32(bytes.subarray(start, start + sliceLength), sum);
         if (start + sliceLength < bytes.length) await new Promise((done) => setTimeout(done));
@@ -61,42 +63,54 @@ function dosTime(local) {
 export const zipLength = (files) => files.reduce(
     (sum, { name, size }) => sum + localLength + centralLength + 2 * utf8(name).length + size, endLength);
 
+const tooLarge = () => new RangeError("This does not fit into a ZIP.");
+
 export class ZipWriter {
     #length = 0;
     /** @type {Uint8Array[]} */
     #central = [];
 
-    /** @param {(bytes: Uint8Array) => unknown} write called in order; awaited */
+    /** @param {(part: Uint8Array | Blob) => unknown} write called in order; awaited */
     constructor(write) {
         this.write = write;
     }
 
-    /** @param {Uint8Array} bytes */
-    async #put(bytes) {
-        this.#length += bytes.length;
-        await this.write(bytes);
+    /** @param {Uint8Array | Blob} part */
+    async #put(part) {
+        this.#length += part instanceof Blob ? part.size : part.length;
+        await this.write(part);
     }
 
     /**
-     * Throws a RangeError beyond the format's limits.
+     * Throws a RangeError beyond the format's limits, and what the pieces throw, before anything is written of it.
      * @param {string} name with "/" between folders; every name once
-     * @param {Uint8Array} bytes
+     * @param {Pieces} pieces
      * @param {string} local when it was last changed, "2024-05-17T18:30:05"
      */
-    async add(name, bytes, local) {
+    async add(name, pieces, local) {
         const path = utf8(name);
-        const after = this.#length + localLength + path.length + bytes.length;
+        // The checksum is before the content, which waits in blobs: the browser can keep them outside this page's memory.
+        /** @type {Blob[]} */
+        const content = [];
+        let [sum, length] = [0, 0];
+        for await (const piece of pieces) {
+            length += piece.length;
+            if (this.#length + localLength + path.length + length > zipLimits.bytes) throw tooLarge();
+            sum = await crc32InSlices(piece, sum);
+            content.push(new Blob([piece]));
+        }
+        const after = this.#length + localLength + path.length + length;
         if (this.#central.length >= zipLimits.files || after > zipLimits.bytes || path.length > 0xffff) {
-            throw new RangeError("This does not fit into a ZIP.");
+            throw tooLarge();
         }
         const start = this.#length;
-        const size = little(bytes.length, 4);
+        const size = little(length, 4);
         const shared = concat(
             little(20, 2), little(isUTF8, 2), little(0, 2), dosTime(local),
-            little(await crc32InSlices(bytes), 4), size, size,
+            little(sum, 4), size, size,
             little(path.length, 2), little(0, 2));
         await this.#put(concat([0x50, 0x4b, 3, 4], shared, path));
-        await this.#put(bytes);
+        for (const part of content) await this.#put(part);
         this.#central.push(concat([0x50, 0x4b, 1, 2], little(20, 2), shared, new Uint8Array(10),
             little(start, 4), path));
     }
@@ -105,7 +119,7 @@ export class ZipWriter {
     async end() {
         const start = this.#length;
         const length = this.#central.reduce((sum, entry) => sum + entry.length, 0);
-        if (start + length > zipLimits.bytes) throw new RangeError("This does not fit into a ZIP.");
+        if (start + length > zipLimits.bytes) throw tooLarge();
         for (const entry of this.#central) await this.#put(entry);
         const count = little(this.#central.length, 2);
         await this.#put(concat([0x50, 0x4b, 5, 6], new Uint8Array(4), count, count, little(length, 4), little(start, 4),

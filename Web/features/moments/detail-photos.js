@@ -3,6 +3,7 @@ import { element } from "../../ui/element.js";
 import { iconButton } from "../../ui/parts.js";
 import { describePhoto, viewMomentPhoto } from "./detail-viewer.js";
 import { MediumPictures } from "./medium-photos.js";
+import { kindBadge, kindOf } from "./recording-words.js";
 import { isTiny, limitSize, thumbnails } from "./thumbnails.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
@@ -27,8 +28,10 @@ export function carousel(context, momentNow) {
             element("img", { class: name, alt: "", draggable: "false", decoding: "async" }));
         const open = element("button", {
             type: "button", class: "moment-slide-open",
-            "aria-label": `Zoom photo ${index + 1} of ${photos.length}`, onclick: () => viewer(index),
-        }, behind, small, large);
+            "aria-label": `${kindOf(photo) === "photo" ? "Zoom" : "Play"} ${kindOf(photo)} ${index + 1} of `
+                + photos.length,
+            onclick: () => viewer(index),
+        }, behind, small, large, kindBadge(photo));
         const slide = element("li", { class: "moment-slide", "aria-label": describe(index) }, open);
         limitSize(slide, photo);
         loader.watch(slide, photo.id, small);

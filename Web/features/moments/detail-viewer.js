@@ -1,5 +1,6 @@
 // One photo full screen: zoomed by two fingers or a double tap, the next one by a swipe or a key. A tap hides what is
-// over it, a swipe down closes it.
+// over it, a swipe down closes it. A video or a voice note has the browser's player over its picture.
+import { isRecording } from "../../formats/moment-format.js";
 import { controllerWithin } from "../../ui/abort.js";
 import { dismantle, element } from "../../ui/element.js";
 import { showModal } from "../../ui/modal.js";
@@ -7,6 +8,7 @@ import { iconButton } from "../../ui/parts.js";
 import { named, sentenceOf } from "../../ui/words.js";
 import { animation, mayMove } from "./animation.js";
 import { MediumPictures } from "./medium-photos.js";
+import { kindName, kindOf } from "./recording-words.js";
 import { shareMoment } from "./share.js";
 import { nameOf, shortDay } from "./timeline-card.js";
 import { limitSize } from "./thumbnails.js";
@@ -20,7 +22,7 @@ import { zoomable } from "../../ui/zoom.js";
  * @param {number} index
  */
 export const describePhoto = (moment, index) => [...new Set([
-    `Photo ${index + 1} of ${moment.photos.length}`, named(moment.photos[index]?.description ?? ""),
+    `${kindName(moment.photos[index])} ${index + 1} of ${moment.photos.length}`, named(moment.photos[index]?.description ?? ""),
     named(nameOf(moment)), shortDay(moment),
 ].filter(Boolean))].join(", ");
 
@@ -35,8 +37,11 @@ export function viewMomentPhoto(context, moment, first, left) {
     const ended = controllerWithin(context.signal);
     const { signal } = ended;
     let index = first;
+    let hasTurned = false;
     /** @type {string | null} */
     let url = null;
+    /** Of the player that is shown, if there is one. */
+    let played = new AbortController();
     const small = element("img", { class: "moment-view-small", alt: "", draggable: "false" });
     const large = element("img", { class: "moment-view-large", alt: "", draggable: "false" });
     // An animation over its still picture, which is the one with a description.
@@ -76,6 +81,8 @@ export function viewMomentPhoto(context, moment, first, left) {
         limitSize(all, photos[index]);
         forget();
         whole();
+        played.abort();
+        dialog.classList.remove("moment-view-playing");
         medium.show([]);
         animations.show([]);
         message.textContent = "";
@@ -84,9 +91,12 @@ export function viewMomentPhoto(context, moment, first, left) {
         forward.disabled = index === photos.length - 1;
         place.textContent = photos.length > 1 ? `${index + 1} of ${photos.length}` : "";
         large.alt = describePhoto(moment, index);
+        sharing.title = `Share or save this ${kindOf(photos[index])}`;
+        sharing.setAttribute("aria-label", sharing.title);
         words.textContent = (photos[index].description ?? "").slice(0, 2_000);
         medium.show([{ id, image: large }], id);
-        if (mayMove()) animations.show([{ id, image: moving }]);
+        if (mayMove() && !photos[index].kind) animations.show([{ id, image: moving }]);
+        void play(id);
         const bytes = await context.companion.momentPhotos.thumbnail(id).catch(() => null);
         if (!bytes || signal.aborted || photos[index]?.id !== id) return;
         forget();
@@ -95,9 +105,28 @@ export function viewMomentPhoto(context, moment, first, left) {
         small.src = url;
     }
 
+    /**
+     * By its record: an older app may have dropped from the moment that it is a recording.
+     * @param {string} id
+     */
+    async function play(id) {
+        const { momentPhotos } = context.companion;
+        const facts = await momentPhotos.facts(id).catch(() => null);
+        if (!facts || !isRecording(facts.original.type) || signal.aborted || photos[index]?.id !== id) return;
+        const { recordingPlayer } = await import("./recording-player.js");
+        if (signal.aborted || photos[index]?.id !== id) return;
+        played = controllerWithin(signal);
+        const isBegun = !hasTurned;
+        dialog.classList.add("moment-view-playing");
+        stage.after(recordingPlayer(momentPhotos,
+            { id, isSound: facts.original.type.startsWith("audio/"), label: describePhoto(moment, index), isBegun },
+            { signal: played.signal, failed: (sentence) => (message.textContent = sentence) }));
+    }
+
     /** @param {1 | -1} step */
     function turn(step) {
         if (!photos[index + step]) return;
+        hasTurned = true;
         index += step;
         show();
     }
@@ -106,6 +135,8 @@ export function viewMomentPhoto(context, moment, first, left) {
         tapped: () => dialog.classList.toggle("moment-view-bare"), pulledDown: () => dialog.close(),
     });
     dialog.addEventListener("keydown", (event) => {
+        // The arrows wind a recording.
+        if (event.target instanceof HTMLMediaElement) return;
         if (event.key === "ArrowLeft") turn(-1);
         else if (event.key === "ArrowRight") turn(1);
     }, { signal });

@@ -107,9 +107,9 @@ export class MomentForm {
                 this.#follow();
                 changed();
             },
-            refused: () => this.#showStatus("A photo could not be added: see above.", true),
+            refused: () => this.#showStatus("A file could not be added: see above.", true),
             gone: (count) => this.#showNotice(banner("photo", "warning", element("p", {},
-                `${counted(count, "photo")} of this draft expired after a day. Choose ` +
+                `${counted(count, "file")} of this draft expired after a day. Choose ` +
                     `${count === 1 ? "it" : "them"} again.`))),
         });
         this.when = new WhenFields(start, changed);
@@ -222,7 +222,7 @@ export class MomentForm {
     #restoreDraft(draft) {
         this.#build(draft);
         const lost = draft.lost > 0
-            ? ` ${counted(draft.lost, "photo")} could not be stored in time; choose `
+            ? ` ${counted(draft.lost, "file")} could not be stored in time; choose `
                 + `${draft.lost === 1 ? "it" : "them"} again.`
             : "";
         this.#showNotice(banner("edit", "", element("p", {}, `Draft from ${ago(draft.at)}.${lost}`),
@@ -274,12 +274,12 @@ export class MomentForm {
         const { tray, when } = this;
         if (!tray || !when) return false;
         if (tray.unsealed > 0) {
-            this.#showStatus(`Sealing ${counted(tray.unsealed, "photo")}, then saving…`);
+            this.#showStatus(`Sealing ${counted(tray.unsealed, "file")}, then saving…`);
             const refused = tray.refused;
             await tray.settled();
             if (signal.aborted) return false;
             if (tray.refused > refused) {
-                return this.#refuse("Not every photo could be added: see the reason, then save again.");
+                return this.#refuse("Not every file could be added: see the reason, then save again.");
             }
         }
         const { title, words, favourite, mood, place, photos } = this.#written;

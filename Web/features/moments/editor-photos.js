@@ -1,4 +1,4 @@
-// The photos in the moment editor: chosen, sealed, sorted, removed.
+// The photos, videos and voice notes in the moment editor: chosen, sealed, sorted, removed.
 import { CompanionError } from "../../household/errors.js";
 import { maximumPhotos } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
@@ -7,7 +7,9 @@ import { banner, button, fileInput, switchRow } from "../../ui/parts.js";
 import { counted, dayName, named, sentenceOf } from "../../ui/words.js";
 import { arrange } from "./editor-arrange.js";
 import { PhotoProblems } from "./editor-problems.js";
+import { recordingButtons, recordingNotice } from "./editor-recordings.js";
 import { PhotoTile } from "./editor-tile.js";
+import { countedKinds, kindOf } from "./recording-words.js";
 
 /** @typedef {import("./moment-photos.js").StagedPhoto} StagedPhoto */
 /**
@@ -31,6 +33,7 @@ export class PhotoTray {
     #status = element("p", { class: "visually-hidden", role: "status" });
     #notices = element("div", { class: "editor-notices", role: "status" });
     #animated = element("div", { class: "editor-notices", role: "status" });
+    #recordings = element("div", { class: "editor-notices", role: "status" });
     #problems = new PhotoProblems();
 
     /**
@@ -49,7 +52,7 @@ export class PhotoTray {
         const more = element("li", { class: "editor-more" }, ...this.#adding());
         this.#list.append(more);
         this.element = element("section", { class: "editor-photos", "aria-label": "Photos" }, this.#list,
-            this.#problems.element, this.#animated, this.#notices, this.#status);
+            this.#problems.element, this.#animated, this.#recordings, this.#notices, this.#status);
         this.original = element("div", { class: "card rows" }, switchRow({
             title: "Keep original files",
             note: "With camera data, place and anything appended.",
@@ -90,15 +93,16 @@ export class PhotoTray {
 
     #adding() {
         const accept = "image/*,.heic,.avif";
-        const files = fileInput({ accept, multiple: true }, (chosen) => this.add(chosen));
-        const camera = fileInput({ accept, capture: "environment" }, (chosen) => this.add(chosen));
+        const add = (/** @type {File[]} */ chosen) => this.add(chosen);
+        const files = fileInput({ accept: `${accept},video/*,audio/*`, multiple: true }, add);
+        const camera = fileInput({ accept, capture: "environment" }, add);
         return [
             element("button", { type: "button", class: "editor-add", onclick: () => files.click() }, icon("photo"),
-                element("span", {}, "Add photos")),
+                element("span", {}, "Add photos or videos")),
             element("button", { type: "button", class: "editor-add editor-camera", onclick: () => camera.click() },
                 icon("camera"),
                 element("span", {}, "Take a photo")),
-            files, camera];
+            ...recordingButtons(this.#context.signal, add, (sentence) => this.#problem(sentence)), files, camera];
     }
 
     /** @param {File[]} files */
@@ -176,14 +180,15 @@ export class PhotoTray {
         try {
             const photo = await momentPhotos.seal(file, {
                 keepsOriginal: this.keepsOriginal, vault: this.#vault, signal: stop,
-                progress: (step) => tile.step(step),
+                progress: (step, share) => tile.step(step, share),
             });
             // Removed meanwhile.
             if (stop.aborted) return void momentPhotos.discard(photo.id).catch(() => {});
-            const { id, width, height, hash, taken, position, duplicate, isAnimated } = photo;
-            const ready = this.photos.length + 1;
-            this.#status.textContent = `${counted(ready, "photo")} of ${this.#tiles.length} ready`;
-            tile.sealed({ id, width, height, hash, taken, position, isNew: true }, isAnimated);
+            const { id, width, height, hash, taken, position, duplicate, isAnimated, kind, duration } = photo;
+            tile.sealed({ id, width, height, hash, taken, position, isNew: true, ...(kind ? { kind } : {}),
+                ...(duration ? { duration } : {}) }, isAnimated);
+            this.#status.textContent = `${countedKinds(this.photos)} of ${this.#tiles.length} ready`;
+            if (tile.isRecording) this.#look([tile]);
             if (duplicate) {
                 this.#duplicates.push({ tile, duplicate });
                 await this.#drawDuplicates();
@@ -210,7 +215,7 @@ export class PhotoTray {
         this.keepsOriginal = keeps;
         const { momentPhotos } = this.#context.companion;
         // Those whose file is available are sealed again, the other way; earlier ones stay.
-        for (const tile of this.#tiles.filter(({ file }) => file)) {
+        for (const tile of this.#tiles.filter(({ file, isRecording }) => file && !isRecording)) {
             const before = tile.photo;
             tile.again();
             if (before) await momentPhotos.discard(before.id).catch(() => {});
@@ -229,7 +234,7 @@ export class PhotoTray {
         if (all.length === 0) return this.#notices.replaceChildren();
         const sentence = all.length === 1
             ? await this.#whereItIs(all[0])
-            : `${all.length} of these photos are already in Everline.`;
+            : `${all.length} of these files are already in Everline.`;
         if (this.#context.signal.aborted) return;
         const settle = (/** @type {boolean} */ keeps) => {
             this.#duplicates = [];
@@ -243,17 +248,18 @@ export class PhotoTray {
     }
 
     /** @param {{ tile: PhotoTile, duplicate: NonNullable<StagedPhoto["duplicate"]> }} found */
-    async #whereItIs({ duplicate }) {
+    async #whereItIs({ tile, duplicate }) {
+        const begin = `This ${kindOf(tile.photo ?? {})} is already in`;
         const isHere = duplicate.moment === null || this.#tiles.some(({ photo }) => photo?.id === duplicate.photo);
-        if (isHere) return "This photo is already in this moment.";
+        if (isHere) return `${begin} this moment.`;
         const moment = await this.#context.companion.moments.read(/** @type {string} */ (duplicate.moment))
             .catch(() => null);
-        if (!moment) return "This photo is already in Everline.";
+        if (!moment) return `${begin} Everline.`;
         const day = dayName(moment.date);
         const trashed = moment.removed === undefined ? "" : ", in the trash";
         return moment.title
-            ? `This photo is already in “${named(moment.title)}” (${day}${trashed}).`
-            : `This photo is already in Everline, on ${day}${trashed}.`;
+            ? `${begin} “${named(moment.title)}” (${day}${trashed}).`
+            : `${begin} Everline, on ${day}${trashed}.`;
     }
 
     // Order
@@ -335,8 +341,15 @@ export class PhotoTray {
         this.#animated.replaceChildren(sentence && banner("photo", "", element("p", { dir: "auto" }, sentence)));
     }
 
+    #drawRecordings() {
+        const has = this.#tiles.some(({ photo, isRecording }) => isRecording && (!photo || photo.isNew));
+        if (has === this.#recordings.hasChildNodes()) return;
+        this.#recordings.replaceChildren(...(has ? [recordingNotice()] : []));
+    }
+
     #changed() {
         this.#drawCount();
+        this.#drawRecordings();
         this.#drawAnimated();
         if (this.unsealed === 0) for (const resolve of this.#settling.splice(0)) resolve();
         this.#events.changed();
@@ -344,7 +357,7 @@ export class PhotoTray {
 
     #drawCount() {
         this.#list.classList.toggle("editor-grid-empty", this.#tiles.length === 0);
-        this.original.hidden = this.#tiles.length === 0;
+        this.original.hidden = this.#tiles.every(({ isRecording }) => isRecording);
         for (const [index, tile] of this.#tiles.entries()) tile.name(index, this.#tiles.length);
     }
 

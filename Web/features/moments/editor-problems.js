@@ -1,4 +1,4 @@
-// The photos that could not be added: one line, with the reasons behind it.
+// The files that could not be added: one line, with the reasons behind it.
 import { element } from "../../ui/element.js";
 import { banner, button } from "../../ui/parts.js";
 import { counted } from "../../ui/words.js";
@@ -12,7 +12,7 @@ export class PhotoProblems {
 
     /**
      * @param {string} sentence
-     * @param {{ count?: number, again?: () => void }} rest `count`: of photos. `again`: offered as "Try again"
+     * @param {{ count?: number, again?: () => void }} rest `count`: of files. `again`: offered as "Try again"
      */
     add(sentence, { count = 1, again } = {}) {
         this.#count += count;
@@ -30,7 +30,7 @@ export class PhotoProblems {
     }
 
     #draw() {
-        this.#summary.textContent = `${counted(this.#count, "photo")} couldn’t be added`;
+        this.#summary.textContent = `${counted(this.#count, "file")} couldn’t be added`;
         if (this.#reasons.childElementCount === 0) this.element.replaceChildren();
         else if (!this.element.hasChildNodes()) {
             this.element.append(banner("warning", "warning", this.#details,

@@ -1,6 +1,8 @@
 // A photo in the editor: a small picture on a canvas, so that nothing of it outlives the page.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
+import { maximumOriginal } from "../../formats/moment-format.js";
+import { kindBadge, kindName, kindOf } from "./recording-words.js";
 import { askText, choose } from "../../ui/sheet.js";
 
 /** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */
@@ -18,6 +20,7 @@ export class PhotoTile {
     #isBegun = false;
     #isDrawn = false;
     #canvas = element("canvas", { class: "editor-picture", width: 1, height: 1 });
+    #badge = element("span", {});
     #progress = element("progress",
         { class: "progress editor-progress", max: steps.length, "aria-label": "Sealing…" });
 
@@ -39,7 +42,7 @@ export class PhotoTile {
                 event.preventDefault();
                 actions.shift(this, getComputedStyle(this.button).direction === "rtl" ? -by : by);
             },
-        }, element("span", { class: "editor-none" }, icon("photo")), this.#canvas);
+        }, element("span", { class: "editor-none" }, icon("photo")), this.#canvas, this.#badge);
         this.cross = element("button", { type: "button", class: "editor-cross", onclick: () => actions.remove(this) },
             icon("cross"));
         this.element = element("li", { class: "editor-tile" }, this.button, this.#progress, this.cross);
@@ -56,9 +59,14 @@ export class PhotoTile {
         return this.#stop.signal;
     }
 
-    /** @param {SealingStep} step */
-    step(step) {
-        this.#progress.value = steps.indexOf(step) + 0.5;
+    /** @param {SealingStep} step @param {number} [share] of a recording */
+    step(step, share = undefined) {
+        this.#progress.value = share === undefined ? steps.indexOf(step) + 0.5 : 2 + 2 * share;
+    }
+
+    /** Whether it is a video or a voice note: by its record, or by what the browser says of its file. */
+    get isRecording() {
+        return this.photo ? kindOf(this.photo) !== "photo" : /^(video|audio)\//.test(this.file?.type ?? "");
     }
 
     /** @param {ChosenPhoto} photo @param {boolean} isAnimated its file */
@@ -85,13 +93,15 @@ export class PhotoTile {
     #drawState() {
         this.#progress.hidden = this.photo !== null;
         this.element.classList.toggle("editor-tile-ready", this.photo !== null);
+        this.#badge.replaceChildren(this.photo ? kindBadge(this.photo) ?? "" : "");
     }
 
     /** @param {number} index @param {number} count */
     name(index, count) {
-        const name = [`Photo ${index + 1} of ${count}`, this.photo?.description].filter(Boolean).join(", ");
+        const kind = this.photo ?? { kind: this.isRecording ? "video" : "photo" };
+        const name = [`${kindName(kind)} ${index + 1} of ${count}`, this.photo?.description].filter(Boolean).join(", ");
         this.button.setAttribute("aria-label", this.photo ? name : `${name}, being sealed`);
-        const remove = this.photo ? `Remove photo ${index + 1}` : `Cancel photo ${index + 1}`;
+        const remove = `${this.photo ? "Remove" : "Cancel"} ${kindOf(kind)} ${index + 1}`;
         this.cross.setAttribute("aria-label", remove);
         this.cross.title = remove;
     }
@@ -104,7 +114,7 @@ export class PhotoTile {
     async describe(signal) {
         const photo = this.photo;
         if (!photo) return false;
-        const typed = await askText(signal, "Describe this photo",
+        const typed = await askText(signal, `Describe this ${kindOf(photo)}`,
             "Who or what is on it? It is sealed with the moment.", {
                 label: "Description", value: photo.description ?? "", maxlength: longestDescription, action: "Save",
                 problem: () => null,
@@ -126,12 +136,15 @@ export class PhotoTile {
      */
     async draw(companion) {
         if (this.#isDrawn) return true;
+        const file = this.isRecording ? null : this.file;
+        // A large file is no picture. A recording has one when it is sealed.
+        if (!this.photo && (!file || file.size > maximumOriginal)) return true;
         try {
-            const source = this.file
+            const source = file
                 ?? new Blob([await companion.momentPhotos.thumbnail(/** @type {ChosenPhoto} */ (this.photo).id)],
                     { type: "image/jpeg" });
             const bitmap = await createImageBitmap(source,
-                this.file ? { resizeWidth: side * 2, resizeQuality: "medium" } : {});
+                file ? { resizeWidth: side * 2, resizeQuality: "medium" } : {});
             const edge = Math.min(bitmap.width, bitmap.height);
             this.#canvas.width = this.#canvas.height = Math.min(side, edge);
             this.#canvas.getContext("2d")?.drawImage(bitmap, (bitmap.width - edge) / 2,
@@ -151,17 +164,18 @@ export class PhotoTile {
      * @returns {Promise<"describe" | "first" | "earlier" | "later" | "remove" | null>}
      */
     ask(index, count, signal) {
-        return choose(`Photo ${index + 1} of ${count}`, [
+        const kind = this.photo ?? { kind: this.isRecording ? "video" : "photo" };
+        return choose(`${kindName(kind)} ${index + 1} of ${count}`, [
             ...(this.photo ? [{
                 value: /** @type {const} */ ("describe"),
-                label: this.photo.description ? "Change the description" : "Describe this photo",
+                label: this.photo.description ? "Change the description" : `Describe this ${kindOf(kind)}`,
             }] : []),
             ...(index > 0 ? [{ value: /** @type {const} */ ("first"), label: "Move to the front" }] : []),
             ...(index > 1 ? [{ value: /** @type {const} */ ("earlier"), label: "Move earlier" }] : []),
             ...(index < count - 1 ? [{ value: /** @type {const} */ ("later"), label: "Move later" }] : []),
             { value: /** @type {const} */ ("remove"), label: this.photo
-                ? "Remove this photo"
-                : "Cancel this photo", isDanger: true },
+                ? `Remove this ${kindOf(kind)}`
+                : `Cancel this ${kindOf(kind)}`, isDanger: true },
         ], signal);
     }
 

@@ -1,10 +1,12 @@
-// The photos of moments: sealed in a worker before anything is stored, and opened for display.
+// The photos, videos and voice notes of moments: sealed in a worker before anything is stored, and opened for display.
 import { randomID, wipe } from "../../crypto/bytes.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { ContentStream, streamHeaderLength, streamName } from "../../crypto/stream.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { CompanionError } from "../../household/errors.js";
-import { photoBody, photoHash, readPhoto, sealedLength } from "../../formats/moment-format.js";
+import { maximumWhole, photoBody, photoHash, readPhoto, sealedLength } from "../../formats/moment-format.js";
+import { typeOf } from "../../formats/image-type.js";
+import { recordingStart, recordingType } from "../../formats/recording-type.js";
 import { PhotoStaging, readSealed, removeStaged, stagedPhoto } from "../../sync/photo-staging.js";
 import { scriptURL } from "../../workers/script-url.js";
 
@@ -22,11 +24,21 @@ import { scriptURL } from "../../workers/script-url.js";
  *   duplicate: { moment: string | null, photo: string } | null }} StagedPhoto
  */
 /** @typedef {"reading" | "drawing" | "sealing" | "keeping"} SealingStep */
+/**
+ * `share`: from 0 to 1, of a video or a voice note.
+ * @typedef {(step: SealingStep, share?: number) => void} SealingProgress
+ */
+/**
+ * What a record is made of. `digest`: SHA-256 of the chosen file.
+ * @typedef {Pick<SealedPicture, "width" | "height" | "thumbnail" | "isAnimated" | "taken" | "position" | "digest"> &
+ *   { original: PhotoSize, medium: PhotoSize | null, kind?: string, duration?: number }} Staging
+ */
 
 const sentences = {
     tooLarge: "A photo has at most 50 MB; this one is larger.",
     tooDetailed: "Without its metadata this photo has more than 256 MB. Keep the original, or save it as JPEG.",
-    notPicture: "This file is not a supported photo (JPEG, PNG, WebP, HEIC, AVIF or GIF).",
+    notPicture: "This file is not a supported photo (JPEG, PNG, WebP, HEIC, AVIF or GIF), video (MP4, QuickTime or "
+        + "WebM) or sound (M4A, MP3, Ogg, WAV or WebM).",
     truncated: "The file ends in the middle of the photo: it was not copied completely. Copy it again.",
     heic: "This browser can’t open HEIC photos. An iPhone converts them if you choose them from the photo library, not "
         + "from Files; or save the photo as JPEG.",
@@ -64,10 +76,9 @@ export class MomentPhotos {
     /**
      * Seals a chosen file; two at a time, over all tabs. It waits on this device for `Moments.save`, for a day at most.
      * Throws CompanionError `locked`, `cancelled`, `notPicture`, StoreError.
-     * @param {Blob} file of at most 50 MB
-     * @param {{ keepsOriginal?: boolean, vault?: string, signal?: AbortSignal, progress?: (step: SealingStep) => void
-     *   }} options
-     *   `keepsOriginal`: with the file's data about camera and place; otherwise its pixels alone
+     * @param {Blob} file a photo of at most 50 MB, or a video or a voice note
+     * @param {{ keepsOriginal?: boolean, vault?: string, signal?: AbortSignal, progress?: SealingProgress }} options
+     *   `keepsOriginal`: a photo with the file's data about camera and place; otherwise its pixels alone
      * @returns {Promise<StagedPhoto>}
      */
     async seal(file, { keepsOriginal = false, vault, signal, progress = () => {} } = {}) {
@@ -95,20 +106,39 @@ export class MomentPhotos {
     /**
      * @param {Blob} file
      * @param {{ keepsOriginal: boolean, vault?: string, keys: import("../../household/keys.js").UnlockedKeys,
-     *   signal: AbortSignal, progress: (step: SealingStep) => void }} options
+     *   signal: AbortSignal, progress: SealingProgress }} options
      * @returns {Promise<StagedPhoto>}
      */
     async #seal(file, { keepsOriginal, vault: chosen, keys, signal, progress }) {
         const vault = chosen ?? (await this.editor.vault(keys));
         const name = { vault, collection: "photos", id: randomID(), revision: 1 };
-        this.#worker = 1 - this.#worker;
-        // A decoded picture needs 50 MB and more.
-        const picture = await this.device.tabs.exclusive(`sealing ${this.#worker}`,
-            () => inWorker({ file, keepsOriginal, name: streamName(name) }, signal, progress), signal);
+        const start = await file.slice(0, recordingStart).arrayBuffer().then((bytes) => new Uint8Array(bytes), () =>
+            new Uint8Array());
+        const container = typeOf(start) ? null : recordingType(start);
+        /** @param {Blob} picture @param {boolean} isWhole */
+        const drawn = (picture, isWhole) => {
+            this.#worker = 1 - this.#worker;
+            const job = { file: picture, keepsOriginal: isWhole, name: streamName(name) };
+            // A decoded picture needs 50 MB and more.
+            return this.device.tabs.exclusive(`sealing ${this.#worker}`, () => inWorker(job, signal, progress), signal);
+        };
+        // One after another, so that two of the same are detected, and no sweep finds half of one.
+        const stage = (/** @type {(staging: PhotoStaging) => Promise<Staging>} */ fill) =>
+            this.device.tabs.exclusive("seal", () => this.#stage(name, keys, signal, fill), signal);
+        if (container) {
+            const { sealRecording } = await import("./recordings.js");
+            return sealRecording(this.device, file, container, { name, drawn, stage, signal, progress });
+        }
+        const picture = await drawn(file, keepsOriginal);
         try {
-            // One after another, so that two of the same are detected, and no sweep finds half of one.
-            return await this.device.tabs.exclusive("seal",
-                () => this.#stage(name, picture, keys, signal, progress), signal);
+            return await stage(async (staging) => {
+                progress("keeping");
+                for (const size of [picture.original, ...(picture.medium ? [picture.medium] : [])]) {
+                    await staging.add(size);
+                    signal.throwIfAborted();
+                }
+                return picture;
+            });
         } finally {
             wipe(picture.original.key, picture.medium?.key);
         }
@@ -116,16 +146,36 @@ export class MomentPhotos {
 
     /**
      * @param {{ vault: string, collection: string, id: string, revision: number }} name
-     * @param {SealedPicture} picture
      * @param {import("../../household/keys.js").UnlockedKeys} keys
      * @param {AbortSignal} signal
-     * @param {(step: SealingStep) => void} progress
+     * @param {(staging: PhotoStaging) => Promise<Staging>} fill adds its sizes
      * @returns {Promise<StagedPhoto>}
      */
-    async #stage(name, picture, keys, signal, progress) {
-        const { vault } = name;
-        const { width, height, thumbnail, isAnimated, taken, position, digest } = picture;
-        const sizes = [picture.original, ...(picture.medium ? [picture.medium] : [])];
+    async #stage(name, keys, signal, fill) {
+        const staging = new PhotoStaging(this.device, name.id);
+        try {
+            const content = await fill(staging);
+            const { photo, record } = await this.#recordOf(name, content, keys);
+            await staging.finish(record);
+            signal.throwIfAborted();
+            this.#staged.set(photo.hash, name.id);
+            return photo;
+        } catch (error) {
+            await staging.cancel();
+            throw error;
+        }
+    }
+
+    /**
+     * @param {{ vault: string, collection: string, id: string, revision: number }} name
+     * @param {Staging} content
+     * @param {import("../../household/keys.js").UnlockedKeys} keys
+     * @returns {Promise<{ photo: StagedPhoto, record: HubRecord }>}
+     */
+    async #recordOf(name, content, keys) {
+        const { vault, id } = name;
+        const { width, height, thumbnail, isAnimated, taken, position, digest, original, medium } = content;
+        const sizes = [original, ...(medium ? [medium] : [])];
         const entry = keys.vaultKey(vault);
         const hash = await photoHash(entry, digest);
         const held = await this.moments.holding(vault, digest);
@@ -134,26 +184,14 @@ export class MomentPhotos {
             moment: null, photo: other,
         } : null;
         const body = photoBody({
-            width, height, ...(taken ? { taken: taken.date } : {}), original: picture.original,
-            ...(picture.medium ? { medium: picture.medium } : {}), thumbnail,
+            width, height, ...(taken ? { taken: taken.date } : {}), original, ...(medium ? { medium } : {}), thumbnail,
         });
         const record = await keys.sealBody(name, body, 0, sizes.map(({ blob }) => blob));
         wipe(body);
-        progress("keeping");
-        const staging = new PhotoStaging(this.device, name.id);
-        try {
-            for (const size of sizes) {
-                await staging.add(size);
-                signal.throwIfAborted();
-            }
-            await staging.finish(record);
-            signal.throwIfAborted();
-        } catch (error) {
-            await staging.cancel();
-            throw error;
-        }
-        this.#staged.set(hash, name.id);
-        return { id: name.id, vault, width, height, hash, thumbnail, isAnimated, taken, position, duplicate };
+        const { kind, duration } = content;
+        const photo = { id, vault, width, height, hash, thumbnail, isAnimated, taken, position, duplicate,
+            ...(kind ? { kind } : {}), ...(duration ? { duration } : {}) };
+        return { photo, record };
     }
 
     /**
@@ -227,7 +265,7 @@ export class MomentPhotos {
     }
 
     /**
-     * The stored picture, which is not cached. Throws CompanionError `locked`, `notFound`, FormatError, HubError,
+     * The stored picture as a whole, which is not cached. Throws CompanionError `locked`, `notFound`, FormatError, HubError,
      * HubUnreachable.
      * @param {string} id
      * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} [options] `progress`: from 0 to 1
@@ -238,12 +276,28 @@ export class MomentPhotos {
     }
 
     /**
+     * What is stored, chunk by chunk: a recording is never in memory as a whole. Throws as `original`.
+     * @param {string} id
+     * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} [options] `progress`: from 0 to 1
+     */
+    async *pieces(id, options = {}) {
+        const { count, chunk } = await this.opened(id, ({ original }) => original, options.signal);
+        for (let index = 0; index < count; index += 1) {
+            yield await chunk(index);
+            options.progress?.((index + 1) / count);
+        }
+    }
+
+    /**
      * @param {string} id
      * @param {(content: PhotoContent) => PhotoSize} choose
      * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} options
      */
     async #size(id, choose, { signal, progress = () => {} }) {
-        const { type, whole } = await this.opened(id, choose, signal);
+        const { type, size, whole } = await this.opened(id, choose, signal);
+        if (size > maximumWhole) {
+            throw new CompanionError("tooLarge", "This video is too large to be opened as a whole on this device.");
+        }
         return { type, bytes: await whole(progress) };
     }
 
@@ -283,7 +337,7 @@ export class MomentPhotos {
             }
             return bytes;
         };
-        return { type, chunk, whole };
+        return { type, size, chunkSize: stream.chunkSize, count: layout.count, chunk, whole };
     }
 }
 
@@ -291,7 +345,7 @@ export class MomentPhotos {
  * One worker for one picture: its memory ends with it.
  * @param {import("../../workers/sealing.js").SealingJob} job
  * @param {AbortSignal} signal
- * @param {(step: SealingStep) => void} progress
+ * @param {SealingProgress} progress
  * @returns {Promise<SealedPicture>}
  */
 function inWorker(job, signal, progress) {

@@ -2,6 +2,7 @@
 import { ringKind } from "../../crypto/ring.js";
 import { dayOf, localOf, photoHash } from "../../formats/moment-format.js";
 import { dayAfter } from "../../formats/special-date.js";
+import { kindOf } from "./recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
@@ -9,13 +10,14 @@ const written = new Intl.DateTimeFormat(undefined,
     { weekday: "long", year: "numeric", month: "long", day: "numeric", timeZone: "UTC" });
 
 /**
- * The text that is searched, in lower case: words, mood, place, photos, the date in digits and in words.
+ * The text that is searched, in lower case: words, mood, place, photos, "video" and "voice note", the date in digits and in words.
  * @param {Moment} moment
  */
 export function searchableText(moment) {
     const local = localOf(moment);
     const day = Number.isFinite(local.getTime()) ? `${local.toISOString().slice(0, 10)}\n${written.format(local)}` : "";
-    const photos = moment.photos.flatMap(({ description }) => description ?? []);
+    const photos = moment.photos.flatMap(({ description = [], ...photo }) => [description,
+        kindOf(photo) === "photo" ? [] : kindOf(photo)]).flat();
     return [moment.title, moment.words, moment.mood, moment.place?.name ?? "", day, ...photos].join("\n")
         .toLocaleLowerCase();
 }
@@ -69,7 +71,7 @@ const add = (counts, name, more = 1) => void counts.set(name, (counts.get(name) 
 /**
  * `months`: "2024-05", oldest first. `years`: newest first; `index`: of its first moment in the list. `daysTogether`:
  * null without a date.
- * @typedef {{ moments: number, photos: number, favourites: number, places: number, days: number, first: number | null,
+ * @typedef {{ moments: number, photos: number, videos: number, voiceNotes: number, favourites: number, places: number, days: number, first: number | null,
  *   months: { month: string, moments: number, photos: number }[], moods: { mood: string, moments: number }[],
  *   years: { year: number, moments: number, index: number }[], daysTogether: number | null }} Statistics
  */
@@ -83,6 +85,7 @@ export function statistics(moments, { together, today }) {
     /** @type {[Map<string, number>, Map<string, number>, Map<string, number>]} */
     const [months, photos, moods] = [new Map(), new Map(), new Map()];
     const [places, days] = [new Set(), new Set()];
+    let [videos, voiceNotes] = [0, 0];
     /** @type {Statistics["years"]} */
     const years = [];
     for (const [index, moment] of moments.entries()) {
@@ -90,7 +93,10 @@ export function statistics(moments, { together, today }) {
         const month = day.slice(0, -3);
         days.add(day);
         add(months, month);
-        add(photos, month, moment.photos.length);
+        const kinds = moment.photos.map(kindOf);
+        add(photos, month, kinds.filter((kind) => kind === "photo").length);
+        videos += kinds.filter((kind) => kind === "video").length;
+        voiceNotes += kinds.filter((kind) => kind === "voice note").length;
         if (moment.mood) add(moods, moment.mood);
         if (moment.place?.name) places.add(moment.place.name.toLocaleLowerCase());
         const year = Number(month.slice(0, -3));
@@ -99,8 +105,8 @@ export function statistics(moments, { together, today }) {
         else years.push({ year, moments: 1, index });
     }
     return {
-        moments: moments.length, photos: [...photos.values()].reduce((sum, count) => sum + count, 0),
-        favourites: moments.filter(({ favourite }) => favourite).length, places: places.size, days: days.size,
+        moments: moments.length, photos: [...photos.values()].reduce((sum, count) => sum + count, 0), videos,
+        voiceNotes, favourites: moments.filter(({ favourite }) => favourite).length, places: places.size, days: days.size,
         first: moments.at(-1)?.date ?? null,
         months: [...months].map(([month, count]) => ({ month, moments: count, photos: photos.get(month) ?? 0 }))
             .reverse(),

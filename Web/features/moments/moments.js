@@ -164,8 +164,9 @@ export class Moments {
             favourite: draft.favourite ?? moment?.favourite ?? false,
             offset: draft.offset ?? moment?.offset ?? -new Date(date * 1000).getTimezoneOffset(),
             ...(place ? { place } : {}), photos: (draft.photos ?? moment?.photos ?? [])
-            .map(({ id, width, height, hash, description }) =>
-                ({ id, width, height, hash, ...(description ? { description } : {}) })),
+            .map(({ id, width, height, hash, description, kind, duration }) => ({ id, width, height, hash,
+                ...(description ? { description } : {}), ...(kind ? { kind } : {}),
+                ...(duration ? { duration } : {}) })),
             created: moment?.created ?? now, modified: now,
         }, also, isAnnounced);
     }

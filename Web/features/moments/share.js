@@ -5,13 +5,15 @@ import { button } from "../../ui/parts.js";
 import { download, isShareable, share } from "../../ui/share-file.js";
 import { sheet } from "../../ui/sheet.js";
 import { counted, sentenceOf } from "../../ui/words.js";
+import { countedKinds, kindOf } from "./recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
 
 /** @type {Record<string, string>} */
-const endings = { "image/png": "png", "image/webp": "webp", "image/gif": "gif", "image/heic": "heic",
-    "image/avif": "avif" };
+export const endings = { "image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif",
+    "image/heic": "heic", "image/avif": "avif", "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm",
+    "audio/mp4": "m4a", "audio/webm": "webm", "audio/mpeg": "mp3", "audio/ogg": "ogg", "audio/wav": "wav" };
 
 /**
  * @param {Context} context its signal ends the sheet
@@ -21,12 +23,12 @@ const endings = { "image/png": "png", "image/webp": "webp", "image/gif": "gif", 
 export async function shareMoment(context, moment, photos = moment.photos) {
     const isWhole = photos === moment.photos;
     const text = isWhole ? [moment.title, moment.words].filter(Boolean).join("\n\n") : "";
-    const what = isWhole ? "moment" : "photo";
+    const what = isWhole ? "moment" : kindOf(photos[0]);
     await sheet(`Share this ${what}?`, context.signal, (/** @type {(answer: true) => void} */ end, closed) => {
         /** @type {File[]} */
         let files = [];
         const status = element("p", { class: "soft", role: "status" },
-            photos.length > 0 ? `Opening ${counted(photos.length, "photo")}…` : "");
+            photos.length > 0 ? `Opening ${countedKinds(photos)}…` : "");
         const data = () => ({ ...(files.length > 0 ? { files } : {}), ...(text ? { text } : {}) });
         const sharing = button("Share", () => void share(data()).then((isDone) => isDone && end(true)),
             { kind: "primary", wide: true, disabled: true, hidden: true });
@@ -49,19 +51,25 @@ export async function shareMoment(context, moment, photos = moment.photos) {
         };
         /** @param {number} index @param {string} id */
         const fileOf = async (index, id) => {
-            const { type, bytes } = await context.companion.momentPhotos.original(id, { signal: closed });
+            const { momentPhotos } = context.companion;
+            const { type } = (await momentPhotos.facts(id)).original;
+            /** @type {Blob[]} */
+            const parts = [];
+            // The browser can keep blobs outside this page's memory.
+            for await (const piece of momentPhotos.pieces(id, { signal: closed })) {
+                parts.push(new Blob([piece]));
+                piece.fill(0);
+            }
             const number = photos.length > 1 ? `-${index + 1}` : "";
-            const name = `moment-${dayOf(moment)}${number}.${endings[type] ?? "jpg"}`;
-            const file = new File([bytes], name, { type });
-            bytes.fill(0);
-            return file;
+            const name = `moment-${dayOf(moment)}${number}.${endings[type]}`;
+            return new File(parts, name, { type });
         };
         void open();
         closed.addEventListener("abort", () => (files = []), { once: true });
         return [
             element("p", { class: "soft" }, "It leaves AppLocker: the copy is not sealed. The app that you choose, and "
                 + "everybody who gets it there, can read it."
-                + (photos.length > 0 ? " A kept original file includes its camera data and place." : "")),
+                + (photos.length > 0 ? " A kept original file, a video or a voice note includes its camera data and place." : "")),
             status, sharing, saving, button("Cancel", () => end(true), { kind: "plain", wide: true }),
         ];
     });
@@ -73,4 +81,4 @@ export async function shareMoment(context, moment, photos = moment.photos) {
  */
 const leftOut = ([first, ...others], all) => all === 1
     ? sentenceOf(first)
-    : `${others.length + 1} of ${counted(all, "photo")} can’t be opened and will be left out. ${sentenceOf(first)}`;
+    : `${others.length + 1} of ${counted(all, "file")} can’t be opened and will be left out. ${sentenceOf(first)}`;

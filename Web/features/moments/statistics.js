@@ -85,6 +85,9 @@ function totals(found) {
     /** @type {[string, string, number, import("../../ui/icon.js").IconName][]} */
     const all = [
         ["moment", "moments", found.moments, "edit"], ["photo", "photos", found.photos, "photo"],
+        ...(found.videos > 0 ? [/** @type {any} */ (["video", "videos", found.videos, "video"])] : []),
+        ...(found.voiceNotes > 0
+            ? [/** @type {any} */ (["voice note", "voice notes", found.voiceNotes, "microphone"])] : []),
         ["place", "places", found.places, "pin"],
         ["favourite", "favourites", found.favourites, "heart"],
         ["day with a moment", "days with a moment", found.days, "calendar"],

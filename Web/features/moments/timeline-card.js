@@ -4,9 +4,10 @@ import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { badge } from "../../ui/parts.js";
-import { counted, isVisible, named } from "../../ui/words.js";
+import { isVisible, named } from "../../ui/words.js";
 import { spokenCounts } from "./remark-words.js";
 import { moodIcon, moodName } from "./moods.js";
+import { countedKinds } from "./recording-words.js";
 import { mosaic, mosaicHeight } from "./timeline-mosaic.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
@@ -82,7 +83,7 @@ export function cardHeight(moment, width, rem) {
 function spoken(moment, remarks) {
     return [seen(moment.title) && named(seen(moment.title)), wholeDay(moment),
         moment.place?.name && named(moment.place.name), moment.mood && named(moodName(moment.mood)),
-        moment.photos.length > 0 && counted(moment.photos.length, "photo"),
+        countedKinds(moment.photos),
         moment.favourite && "Favourite", remarks && spokenCounts(remarks)].filter(Boolean).join(", ");
 }
 

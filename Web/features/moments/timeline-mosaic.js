@@ -1,6 +1,7 @@
 // The pictures of a moment as one tile: one large, two side by side, or a mosaic. Its height follows from the stored
 // sizes, before any picture is opened.
 import { element } from "../../ui/element.js";
+import { kindBadge } from "./recording-words.js";
 import { limitSize } from "./thumbnails.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
@@ -44,7 +45,7 @@ export function mosaic(photos, watch) {
     return element("div", { class: `moment-mosaic moment-mosaic-${kind}`, "data-count": shown.length },
         ...shown.map((photo, index) => {
             const image = element("img", { class: "moment-image", alt: "", decoding: "async" });
-            const place = element("div", { class: "moment-photo" }, image,
+            const place = element("div", { class: "moment-photo" }, image, kindBadge(photo),
                 more > 0 && index === shown.length - 1 && element("span", { class: "moment-more" }, `+${more}`));
             limitSize(place, photo);
             watch(place, photo.id, image);

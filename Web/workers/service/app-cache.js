@@ -83,9 +83,11 @@ async function plain(answer) {
  * @param {ExtendableEvent} event "install"
  */
 export async function routePastWorker(event) {
-    const condition = { not: { requestMode: "navigate" } };
+    // What a page plays is in no cache; playback.js answers.
+    const played = { condition: { urlPattern: { pathname: "/media/*" } }, source: "fetch-event" };
+    const files = { condition: { not: { requestMode: "navigate" } }, source: { cacheName } };
     // Refused by browsers without "not"; they have no routes then.
-    await event.addRoutes?.({ condition, source: { cacheName } }).catch(() => {});
+    await event.addRoutes?.([played, files]).catch(() => {});
 }
 
 /** Deletes other versions, and claims open pages. */

@@ -89,6 +89,17 @@ private struct SavedPhotos: Encodable {
     var reduced: Int
 }
 
+extension [MomentReport.Photo] {
+    /// "2 photos", "1 video"; what there is none of is left out.
+    var countedKinds: [String] {
+        let counts = [
+            (count { $0.kind == nil }, "photo"), (count { $0.kind == .video }, "video"),
+            (count { $0.kind == .voice }, "voice note"),
+        ]
+        return counts.filter { $0.0 > 0 }.map { counted($0.0, $0.1) }
+    }
+}
+
 extension MomentContent {
     func lines(_ paint: Paint) -> [String] {
         var lines: [String] = []
@@ -101,7 +112,7 @@ extension MomentContent {
         lines += words.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).terminalSafe }
         if words.isEmpty { lines.removeLast() }
         if !moment.photos.isEmpty {
-            lines.append(paint.faint(counted(moment.photos.count, "photo")))
+            lines.append(paint.faint(moment.photos.countedKinds.joined(separator: ", ")))
         }
         return lines
     }

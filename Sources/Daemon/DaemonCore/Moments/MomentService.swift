@@ -204,7 +204,11 @@ public actor MomentService {
             id: name.id.description, revision: name.revision, title: body.title, date: body.date, offset: body.offset,
             mood: body.mood,
             place: body.place.map { MomentPlace(name: $0.name, latitude: $0.latitude, longitude: $0.longitude) },
-            photos: body.photos.map { .init(id: $0.id.description, width: $0.width, height: $0.height) },
+            photos: body.photos.map {
+                .init(
+                    id: $0.id.description, width: $0.width, height: $0.height,
+                    kind: $0.kind.flatMap(RecordingKind.init(rawValue:)), duration: $0.duration)
+            },
             favourite: body.favourite, created: body.created, modified: body.modified, removed: body.removed)
     }
 }
