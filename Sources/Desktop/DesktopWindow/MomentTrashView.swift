@@ -25,7 +25,7 @@ final class MomentTrashView {
         }
         list = RowList(screen["moments"]) { row, moment in
             row.show(title: moment.heading, subtitle: moment.detail)
-            row.showSymbol(moment.photos == 0 ? "document-edit-symbolic" : "image-x-generic-symbolic")
+            row.showSymbol(moment.hasPhotos ? "image-x-generic-symbolic" : "document-edit-symbolic")
             row.showButton(localized("Restore"), accessible: localized("Restore \(moment.heading)"))
             row.showMenu(
                 "", accessible: localized("Actions for \(moment.heading)"), choices: [localized("Erase…")])

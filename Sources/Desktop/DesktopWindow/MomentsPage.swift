@@ -244,7 +244,28 @@ final class MomentsPage: Page {
         let texture = PictureTexture.make(pixels)
         let picture = gtk_picture_new_for_paintable(texture)!
         g_object_unref(UnsafeMutableRawPointer(texture))
-        picture.setAccessibleLabel(localized("Photo \(number) of \(count)"))
-        return picture
+        picture.setAccessibleLabel(name(photo, number, of: count))
+        guard let caption = caption(photo) else { return picture }
+        let label = Widget.label("dim-label")
+        label.setText(caption)
+        gtk_label_set_wrap(label.opaque, 1)
+        gtk_label_set_xalign(label.opaque, 0)
+        return .box(GTK_ORIENTATION_VERTICAL, spacing: 6, [picture, label])
+    }
+
+    private static func name(_ photo: ShownPhoto, _ number: Int, of count: Int) -> String {
+        switch photo.kind {
+        case nil: localized("Photo \(number) of \(count)")
+        case .video: localized("Video \(number) of \(count)")
+        case .voice: localized("Voice note \(number) of \(count)")
+        }
+    }
+
+    /// This window plays nothing: it shows the poster of a recording.
+    private static func caption(_ photo: ShownPhoto) -> String? {
+        guard let kind = photo.kind else { return nil }
+        let name = kind == .video ? localized("Video") : localized("Voice note")
+        let what = photo.length.map { "\(name), \($0)" } ?? name
+        return localized("\(what). The companion plays it; “Save photos” saves it as a file.")
     }
 }

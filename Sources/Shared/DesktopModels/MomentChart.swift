@@ -58,6 +58,19 @@ public enum MomentChart: Int, CaseIterable, Sendable {
     static func photos(_ count: Int) -> String { localized(count, one: "\(count) photo", other: "\(count) photos") }
 }
 
+extension [MomentReport.Photo] {
+    /// "2 photos", "1 video"; what there is none of is left out.
+    var counts: [String] {
+        let (photos, videos) = (count { $0.kind == nil }, count { $0.kind == .video })
+        let notes = count - photos - videos
+        return [
+            (photos, MomentChart.photos(photos)),
+            (videos, localized(videos, one: "\(videos) video", other: "\(videos) videos")),
+            (notes, localized(notes, one: "\(notes) voice note", other: "\(notes) voice notes")),
+        ].filter { $0.0 > 0 }.map(\.1)
+    }
+}
+
 /// A mood as it is shown: the companion's own ones in the person's language, others as they were written.
 func moodName(_ mood: String) -> String {
     switch mood {

@@ -8,7 +8,8 @@ public struct TrashedMoment: Equatable, Sendable, Identifiable {
     public var heading: String
     /// "2024-05-17 · 3 photos · 12 days left".
     public var detail: String
-    public var photos: Int
+    /// Or videos or voice notes.
+    public var hasPhotos: Bool
 }
 
 /// What is erased for good, as a question states it.
@@ -80,13 +81,10 @@ public final class MomentTrashModel {
     private func show() {
         let new = all.prefix(limit).map { moment in
             let day = LocalDay(date: moment.date, offset: moment.offset).text
-            let parts = [
-                moment.title.isEmpty ? "" : day, moment.photos.isEmpty ? "" : MomentChart.photos(moment.photos.count),
-                timeLeft(moment),
-            ]
+            let parts = (moment.title.isEmpty ? [] : [day]) + moment.photos.counts + [timeLeft(moment)]
             return TrashedMoment(
-                id: moment.id, heading: moment.heading,
-                detail: parts.filter { !$0.isEmpty }.joined(separator: " · "), photos: moment.photos.count)
+                id: moment.id, heading: moment.heading, detail: parts.joined(separator: " · "),
+                hasPhotos: !moment.photos.isEmpty)
         }
         if new != moments { moments = new }
         hasMore = all.count > limit
@@ -110,27 +108,19 @@ public final class MomentTrashModel {
 
     // MARK: Erasing
 
-    /// Nil for a moment that is not shown.
+    /// Nil for a moment that is not there any more.
     public func erasure(of id: String) -> MomentErasure? {
-        guard let moment = moments.first(where: { $0.id == id }) else { return nil }
-        let lost = localized("The moment is erased on all devices. This can't be undone.")
-        let photos = moment.photos
-        return MomentErasure(
-            moments: [id], title: localized("Erase \(moment.heading)?"),
-            explanation: photos == 0
-                ? lost
-                : localized(
-                    photos, one: "The moment and its photo are erased on all devices. This can't be undone.",
-                    other: "The moment and its \(photos) photos are erased on all devices. This can't be undone."))
+        guard let moment = all.first(where: { $0.id == id }) else { return nil }
+        return erasure(of: [moment], title: localized("Erase \(moment.heading)?"))
     }
 
     /// Of what is in the trash now, not of what is moved there later.
-    public var erasureOfAll: MomentErasure {
-        let photos = all.reduce(0) { $0 + $1.photos.count }
-        let parts = [MomentChart.moments(all.count)] + (photos > 0 ? [MomentChart.photos(photos)] : [])
-        let lost = parts.joined(separator: ", ")
+    public var erasureOfAll: MomentErasure { erasure(of: all, title: localized("Empty the trash?")) }
+
+    private func erasure(of moments: [MomentReport], title: String) -> MomentErasure {
+        let lost = ([MomentChart.moments(moments.count)] + moments.flatMap(\.photos).counts).joined(separator: ", ")
         return MomentErasure(
-            moments: all.map(\.id), title: localized("Empty the trash?"),
+            moments: moments.map(\.id), title: title,
             explanation: localized("Erased on all devices: \(lost). This can't be undone."))
     }
 

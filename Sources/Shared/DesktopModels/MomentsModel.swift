@@ -60,12 +60,21 @@ public struct PhotoImportOutcome: Equatable, Sendable {
     }
 }
 
-/// A photo of the moment that is shown.
+/// A photo of the moment that is shown, or the poster of a video or a voice note.
 public struct ShownPhoto: Equatable, Sendable, Identifiable {
     public var id: String
+    /// Nil of a photo.
+    public var kind: RecordingKind?
+    /// "0:42"; nil of a photo, and of a recording of which it is unknown.
+    public var length: String?
     /// Nil: it is being fetched, or `problem` has why it can't be shown.
     public var picture: PixelPicture?
     public var problem = ""
+
+    init(_ photo: MomentReport.Photo) {
+        (id, kind) = (photo.id, photo.kind)
+        length = photo.duration.map { SpokenDuration.clock(seconds: Int($0.rounded())) }
+    }
 }
 
 /// The moments of the open vault, Everline. They are written in the companion; here they are read, imported and
@@ -168,7 +177,7 @@ public final class MomentsModel {
 
     public func showMorePhotos() {
         let more = (shown?.moment.photos ?? []).dropFirst(photos.count).prefix(Self.photosAtOnce)
-        photos += more.map { ShownPhoto(id: $0.id) }
+        photos += more.map(ShownPhoto.init)
         fetching = Task { [weak self, before = fetching, openings] in
             await before?.value
             for photo in more { await self?.fetch(photo.id, of: openings) }
@@ -311,11 +320,10 @@ extension MomentReport {
     /// Its title, or its day without one.
     public var heading: String { title.isEmpty ? LocalDay(date: date, offset: offset).text : title }
 
-    /// "2024-05-17 18:30 · Joy · Lisbon · 3 photos".
+    /// "2024-05-17 18:30 · Joy · Lisbon · 3 photos · 1 video".
     public var facts: String {
         let clock = DesktopTime.clock(date, offset: offset)
-        let count = photos.isEmpty ? "" : MomentChart.photos(photos.count)
-        return ["\(LocalDay(date: date, offset: offset).text) \(clock)", moodName(mood), place?.name ?? "", count]
-            .filter { !$0.isEmpty }.joined(separator: " · ")
+        let facts = ["\(LocalDay(date: date, offset: offset).text) \(clock)", moodName(mood), place?.name ?? ""]
+        return (facts.filter { !$0.isEmpty } + photos.counts).joined(separator: " · ")
     }
 }

@@ -124,8 +124,11 @@ public struct MomentExport: Sendable {
     private func write(
         _ photo: MomentReport.Photo, of moment: MomentReport, _ names: inout PhotoNames
     ) async throws -> (file: TimelinePage.File, isReduced: Bool) {
+        // A size that can't be opened takes no name.
+        let before = names
         var place = ""
         let written = try await PhotoDownload.writeLargest(of: photo.id, client) { opened, size in
+            names = before
             let name = names.next(MomentTime(date: opened.taken ?? moment.date, offset: moment.offset), size.type)
             let year = "photos/" + name.prefix(4)
             try await runBlocking { [folder] in

@@ -30,7 +30,9 @@ public struct PhotoSaving: Sendable {
         let progress = PhaseProgress(.exporting, total: UInt64(moment.photos.count), handler)
         for photo in moment.photos {
             try Task.checkCancellation()
+            let before = names
             let written = try await PhotoDownload.writeLargest(of: photo.id, client) { opened, size in
+                names = before
                 let time = MomentTime(date: opened.taken ?? moment.date, offset: moment.offset)
                 var path: String
                 repeat {

@@ -100,6 +100,25 @@ import Testing
         #expect(names.next(time, "image/jpeg") == "2024-05-17_18-30-05.jpg")
         #expect(names.next(time, "image/jpeg") == "2024-05-17_18-30-05-2.jpg")
         #expect(names.next(time, "image/png") == "2024-05-17_18-30-05.png")
+        #expect(names.next(time, "video/quicktime") == "2024-05-17_18-30-05.mov")
+        #expect(names.next(time, "audio/webm") == "2024-05-17_18-30-05.webm")
+    }
+
+    @Test func aRecordingHasAPlayerInThePage() throws {
+        func file(_ type: String, _ path: String) -> TimelinePage.File {
+            .init(photo: .init(id: path, width: 4, height: 3), type: type, taken: nil, path: path)
+        }
+        let moment = MomentReport(
+            id: "", revision: 1, title: "", date: 0, offset: 0, mood: "", place: nil, photos: [], favourite: false,
+            created: 0, modified: 0, removed: nil)
+        let files = [file("image/png", "a.png"), file("video/mp4", "b.mp4"), file("audio/wav", "c.wav")]
+        let page = TimelinePage(moments: [.init(content: MomentContent(moment: moment, words: ""), photos: files)]).html
+        for part in [
+            #"<img src="a.png""#, #"<video controls preload="metadata" src="b.mp4""#,
+            #"<audio controls preload="none" src="c.wav">"#, "media-src 'self' file:",
+        ] {
+            #expect(page.contains(part), "\(part)")
+        }
     }
 
     @Test func statisticsCountMomentsPhotosPlacesAndDays() throws {
@@ -130,6 +149,20 @@ import Testing
                 .init(year: 2024, month: 5, moments: 2, photos: 2), .init(year: 1970, month: 1, moments: 1, photos: 1),
             ])
         #expect(statistics.daysTogether == 365)
+        #expect(statistics.videos == 0 && statistics.voiceNotes == 0)
+    }
+
+    @Test func recordingsAreNoPhotosInStatisticsAndInAMoment() {
+        let kinds: [RecordingKind?] = [nil, .video, .voice, .video]
+        let moment = MomentReport(
+            id: "", revision: 1, title: "", date: 0, offset: 0, mood: "", place: nil,
+            photos: kinds.enumerated().map { .init(id: String($0), width: 1, height: 1, kind: $1) }, favourite: false,
+            created: 0, modified: 0, removed: nil)
+        let statistics = MomentStatistics([moment])
+        #expect(statistics.photos == 1 && statistics.videos == 2 && statistics.voiceNotes == 1)
+        #expect(statistics.years == [.init(year: 1970, moments: 1, photos: 1)])
+        #expect(statistics.lines(Paint(isColoured: false))[0].contains("1 photo, 2 videos, 1 voice note, 0 favourites"))
+        #expect(moment.photos.countedKinds == ["1 photo", "2 videos", "1 voice note"])
     }
 }
 

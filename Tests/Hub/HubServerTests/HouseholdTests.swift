@@ -42,11 +42,15 @@ struct HouseholdTests {
     }
 
     @Test func aHouseholdReportsItsSizeAndRetention() async throws {
-        try await HubUnderTest.configured { configuration, _ in configuration.eventDays = 12 }.run { hub in
+        try await HubUnderTest.configured { configuration, _ in 
+            configuration.eventDays = 12
+            configuration.limits.recordingBytes = 7 << 20
+        }.run { hub in
             let computer = try await hub.found()
             try await hub.put(computer.record(sealed: Data(count: 100)), by: computer)
             let report = try await hub.request(.household, token: computer.token).decoded(HouseholdReport.self)
             #expect(report.sequence == 1 && report.records == 1 && report.bytes == 612 && report.eventDays == 12)
+            #expect(report.recordingBytes == 7 << 20)
             let changed = try await hub.request(
                 .changeHousehold, token: computer.token, body: ChangeHouseholdRequest(eventDays: 20))
             #expect(try changed.decoded(HouseholdReport.self).eventDays == 20)

@@ -93,6 +93,7 @@ struct HubProgramTests {
             ["--listen", "nowhere"], ["--certificate", "a.pem"], ["--trusted-proxy", "10.0.0.0/99"],
             ["--event-days", "0"], ["--household-rate", "nan"], ["--device-rate", "1e308"], ["--connections", "0"],
             ["--quota", "lots"], ["--households", "0"], ["--registration", "anybody"],
+            ["--recording-limit", "5G"],
         ] {
             let run = try await ChildProcess.run(
                 BuiltProducts.path("applocker-hub"), ["--state", directory.path("hub")] + arguments)

@@ -94,10 +94,8 @@ struct MomentTrashModelTests {
         await model.open()
         let lake = try #require(model.erasure(of: "lake"))
         #expect(lake.title == "Erase At the lake?")
-        #expect(
-            lake.explanation == "The moment and its 3 photos are erased on all devices. This can't be undone.")
-        #expect(
-            model.erasure(of: "old")?.explanation == "The moment is erased on all devices. This can't be undone.")
+        #expect(lake.explanation == "Erased on all devices: 1 moment, 3 photos. This can't be undone.")
+        #expect(model.erasure(of: "old")?.explanation == "Erased on all devices: 1 moment. This can't be undone.")
         #expect(model.erasure(of: "unknown") == nil)
         #expect(erased.isEmpty)
         await model.erase(lake)

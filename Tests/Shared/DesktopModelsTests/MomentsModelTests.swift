@@ -109,6 +109,19 @@ struct MomentsModelTests {
         #expect(model.moments[0].facts == "2024-05-17 18:30 · Joy · Lisbon")
     }
 
+    @Test func videosAndVoiceNotesAreNamedWithTheirLength() async {
+        var moment = Self.moment("m0", photos: 3)
+        moment.photos[1].kind = .video
+        moment.photos[1].duration = 61.6
+        moment.photos[2].kind = .voice
+        control.on(\.readMoment) { [moment] _ in MomentContent(moment: moment, words: "") }
+        await model.open("m0")
+        #expect(model.photos.map(\.kind) == [nil, .video, .voice])
+        #expect(model.photos.map(\.length) == [nil, "1:02", nil])
+        #expect(
+            model.shown?.moment.facts == "2024-05-17 18:30 · Joy · Lisbon · 1 photo · 1 video · 1 voice note")
+    }
+
     @Test func eachMomentHasTheThumbnailOfItsFirstPhoto() async {
         control.on(\.listMoments) { _ in
             MomentList(moments: [Self.moment("m0", photos: 2), Self.moment("m1")], unreadable: 0)

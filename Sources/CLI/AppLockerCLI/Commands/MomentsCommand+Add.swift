@@ -20,7 +20,7 @@ extension MomentsCommand {
                   applocker moments add 'At the lake' --date '2024-05-17 18:30' --place 'Zürich@47.3769,8.5417'
 
                 Moods are love, joy, calm, proud, excited, grateful, funny, sad, or a word of your own. Photos are JPEG, \
-                HEIC, PNG, WebP, AVIF or GIF, of at most 50 MiB each.
+                HEIC, PNG, WebP, AVIF or GIF, of at most 50 MiB each. Videos and voice notes are added in the companion.
                 """)
 
         @Argument(help: "The title.") var title: String
