@@ -28,7 +28,8 @@ from vault_steps import Neighbours, Person
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 FAILURES = pages.ROOT / ".build/browser-failures"
 HAS_FAILED = pytest.StashKey()
-ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+# A microphone that beeps every second.
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-fake-device-for-media-stream"]
 # In these tests it is midday, on the same date as in UTC: none runs over midnight.
 os.environ["TZ"] = f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
 time.tzset()
@@ -153,12 +154,14 @@ def phone(request, household, computer):
     has_service_worker = request.node.get_closest_marker("service_worker") is not None
     # The headless shell crashes a page whose worker sets the app's badge, as AppLocker's does when the app is opened.
     new_context = request.getfixturevalue("new_whole_context" if has_service_worker else "new_context")
+    sharp = request.node.get_closest_marker("sharp")
     phone = Phone(
         new_context,
         computer,
         has_service_worker=has_service_worker,
         has_clock=request.node.get_closest_marker("clock") is not None,
-        is_sharp=request.node.get_closest_marker("sharp") is not None,
+        is_sharp=sharp is not None,
+        zone=sharp.kwargs.get("zone") if sharp else None,
     )
     phone.begin(household.paired)
     yield phone

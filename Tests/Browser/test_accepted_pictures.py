@@ -66,7 +66,7 @@ def test_the_households_screens_look_as_their_accepted_pictures(phone, pictures,
     pictures.look(stranger.page, "pairing")
 
 
-@pytest.mark.sharp
+@pytest.mark.sharp(zone="UTC")
 @pytest.mark.computer_is_off
 def test_notes_and_moments_look_as_their_accepted_pictures(phone, pictures):
     phone.page.set_viewport_size(SIZE)

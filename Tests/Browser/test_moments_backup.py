@@ -1,12 +1,14 @@
 """A sealed backup of Everline is exported and imported."""
 
 import base64
+import hashlib
 
 import pytest
 
 from camera import CAMERA
 from computer import PASSCODE
 from moment_devices import Device
+from recordings import save_recordings, sound, video
 from settings_steps import page_of
 from waiting import eventually_equals
 
@@ -105,7 +107,7 @@ def test_a_backup_is_sealed_and_opens_on_phone_and_computer(phone, computer):
         page.get_by_role("button", name="Save the backup").click()
     path = saved.value.path()
     content = path.read_bytes()
-    assert content.startswith(b"APLK\x02\x01") and b"MARKER" not in content and b"\xff\xd8\xff\xe1" not in content
+    assert content.startswith(b"APLK\x02\x01") and b"MARKER" not in content and b"2024:05:17 18:30:05" not in content
     assert len(content) > 5 << 20, "the backup has only one chunk"
     chosen(phone, path, "another passphrase")
     page.get_by_text("The passphrase does not open this backup.").wait_for()
@@ -139,6 +141,36 @@ def test_erased_moments_are_restored_from_a_backup(phone, computer, new_context)
     other = Device(new_context, computer)
     other.until("async () => (await window.m.companion.moments.list()).moments.length === 2", "the moments arrive")
     assert other.page.evaluate(f"async () => {{ const {{ companion }} = window.m; {SHOWN} }}") == before
+
+
+RECORDINGS = """
+    const { hex } = await import("/crypto/bytes.js");
+    const { moments: [moment] } = await companion.moments.list();
+    return Promise.all(moment.photos.map(async ({ id, kind, duration }) => {
+        const parts = [];
+        for await (const piece of companion.momentPhotos.pieces(id)) parts.push(piece);
+        const whole = await new Blob(parts).arrayBuffer();
+        const poster = (await companion.momentPhotos.medium(id)).type;
+        return [kind, Math.round(duration), poster, hex(new Uint8Array(await crypto.subtle.digest("SHA-256", whole)))];
+    }));"""
+
+
+def test_videos_and_sounds_are_restored_from_a_backup_unchanged(phone, computer):
+    phone.page.evaluate(STRETCH_LITTLE)
+    files = [video(), sound(20)]
+    save_recordings(phone, "The film", files)
+    before = [
+        [kind, seconds, "image/jpeg", hashlib.sha256(file).hexdigest()]
+        for kind, seconds, file in zip(("video", "voice"), (4, 20), files, strict=True)
+    ]
+    assert phone.inside(RECORDINGS) == before
+    path = computer.folder / "copy.aplockerbackup"
+    path.write_bytes(base64.b64decode(phone.inside(WRITE, PASSPHRASE)))
+    phone.inside(ERASE)
+    page = chosen(phone, path)
+    page.get_by_role("button", name="Restore", exact=True).click()
+    page.get_by_text("1 moment with 2 photos restored.").wait_for()
+    assert phone.inside(RECORDINGS) == before
 
 
 def test_special_dates_are_erased_by_a_reset_and_restored_from_a_backup(phone, computer):

@@ -78,7 +78,8 @@ def locks(phone, where):
     assert page.locator("img[src^='blob:'], dialog, .moment-card, .moment-detail").count() == 0
     assert "marker" not in page.content(), where
     assert "marker" not in page.title()
-    is_found, size, cached = page.evaluate(KEPT_WORDS, "xylophone|quetzal|mood-marker|place-marker|remark-marker")
+    words = "xylophone|quetzal-marker|mood-marker|place-marker|remark-marker"
+    is_found, size, cached = page.evaluate(KEPT_WORDS, words)
     assert is_found is False and size > 10_000, (where, size)
     return cached
 

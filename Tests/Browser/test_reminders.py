@@ -21,8 +21,8 @@ ADD = f"""const [name, days] = arg; const day = {DAY};
     await (await companion.dates()).save(null, {{ name, day, yearly: true }});"""
 REMOVE_ALL = """const dates = await companion.dates();
     for (const date of (await dates.list()).dates) await dates.remove(date);"""
-# A moment of this day, a year ago.
-REMEMBER = """const date = new Date(); date.setFullYear(date.getFullYear() - 1);
+# A moment of this day, four years ago: 29 February had one too.
+REMEMBER = """const date = new Date(); date.setFullYear(date.getFullYear() - 4);
     await companion.moments.save(null, { title: "SECRET-MOMENT", words: "", date: date.getTime() / 1000 });"""
 OURS_ADD = f"""async ([name, days]) => {{
     const {{ companion }} = await window.v.ours();
@@ -94,7 +94,9 @@ def test_a_locked_phone_shows_that_there_is_a_special_date(reminded):
         assert reminded.deliver(message) == shown
     phone.inside("await companion.settings.set('noticeKinds', {});")
     # What this device did not seal.
-    for foreign in ("", "AAAA", "?", json.loads(message)["reminder"][:-4] + "AAA="):
+    sealed = json.loads(message)["reminder"]
+    changed = ("B" if sealed[0] == "A" else "A") + sealed[1:]
+    for foreign in ("", "AAAA", "?", changed):
         assert reminded.deliver(json.dumps({"reminder": foreign})) == GENERAL
     # A tap opens Everline.
     reminded.deliver(message)

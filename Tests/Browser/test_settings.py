@@ -183,7 +183,7 @@ def test_a_backup_of_notes_opens_on_computer_and_phone(phone, computer):
         page.get_by_role("button", name="Export", exact=True).click()
     page.get_by_text("2 notes,").wait_for()
     path = saved.value.path()
-    assert b"Kept" not in path.read_bytes()
+    assert b"of Kept" not in path.read_bytes()
     computer.expect("note", "remove", "Kept 🔑", "--yes", passcode=True)
     eventually(lambda: computer.note("Kept 🔑") is None)
     eventually_equals(lambda: phone.inside(found), 0)

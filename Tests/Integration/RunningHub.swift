@@ -35,7 +35,11 @@ final class RunningHub: Sendable {
         try #require(first > 20_000, "the kernel assigns ports from \(first) on")
         for _ in 0..<100 {
             let port = Int.random(in: 16_384..<first)
-            if try isFree(port) { return port }
+            // Until this process ends, also while this hub is stopped, no other test chooses the port.
+            let lock = open("/tmp/applocker-test-port-\(port)", O_CREAT | O_RDWR | O_CLOEXEC, 0o666)
+            guard lock >= 0 else { continue }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0, try isFree(port) { return port }
+            close(lock)
         }
         throw POSIXError(.EADDRINUSE)
     }

@@ -41,6 +41,7 @@ class Phone:
         has_service_worker=False,
         has_clock=False,
         is_sharp=False,
+        zone=None,
     ):
         self.new_context, self.computer, self.size, self.theme, self.name = new_context, computer, size, theme, name
         self.address = f"http://{host}:{computer.port}"
@@ -57,8 +58,8 @@ class Phone:
                 color_scheme=theme,
                 has_touch=size == IPHONE,
                 device_scale_factor=2 if self.is_sharp else 1,
-                # Times in pictures are the same at every hour.
-                timezone_id="UTC" if self.is_sharp else None,
+                # Without one it is midday (conftest.py).
+                timezone_id=zone,
                 reduced_motion="reduce",
                 service_workers="allow" if has_service_worker else "block",
             )
