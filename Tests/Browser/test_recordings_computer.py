@@ -2,6 +2,7 @@
 
 import base64
 import json
+import pathlib
 
 import pytest
 
@@ -35,12 +36,12 @@ def test_recordings_are_saved_and_exported_as_they_were_chosen(companion, comput
     folder = tmp_path / "saved"
     folder.mkdir()
     report = json.loads(computer.expect("moments", "show", "Film", "--save", str(folder), "--json"))
-    assert [open(one["file"], "rb").read() for one in report["saved"]] == files
+    assert [pathlib.Path(one["file"]).read_bytes() for one in report["saved"]] == files
     exported = tmp_path / "exported"
     computer.expect("moments", "export", str(exported), "--yes", passcode=True)
     page = (exported / "timeline.html").read_text()
     names = [f"photos/2024/2024-05-17_18-00-00.{ending}" for ending in ("webm", "wav")]
-    for name, kind, content in zip(names, ("video", "audio"), files):
+    for name, kind, content in zip(names, ("video", "audio"), files, strict=True):
         assert f"<{kind} controls" in page and f'src="{name}"' in page
         assert (exported / name).read_bytes() == content
     moments = json.loads((exported / "moments.json").read_text())["moments"]

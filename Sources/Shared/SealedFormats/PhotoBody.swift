@@ -113,7 +113,8 @@ public struct PhotoBody: Equatable, Sendable {
 
     private var isRight: Bool {
         Self.sides.contains(width) && Self.sides.contains(height) && taken.map(MomentBody.times.contains) ?? true
-            && isOriginalRight && medium?.isRight(most: Self.maximumMediumBytes) ?? true && medium?.blob != original.blob
+            && isOriginalRight && medium?.isRight(most: Self.maximumMediumBytes) ?? true
+            && medium?.blob != original.blob
             && 1...Self.maximumThumbnail ~= thumbnail.count
     }
 

@@ -42,7 +42,7 @@ struct HouseholdTests {
     }
 
     @Test func aHouseholdReportsItsSizeAndRetention() async throws {
-        try await HubUnderTest.configured { configuration, _ in 
+        try await HubUnderTest.configured { configuration, _ in
             configuration.eventDays = 12
             configuration.limits.recordingBytes = 7 << 20
         }.run { hub in
