@@ -83,7 +83,7 @@ struct PairCommand: ConnectedCommand {
                 try PhoneAddressCheck.verifyForComputer(address ?? hub)
                 return address
             } catch {
-                problem = error.sentence(address ?? hub, for: "Another computer")
+                problem = error.sentence(address ?? hub)
             }
         } else {
             let report = await findWays(hub: hub)
@@ -109,7 +109,7 @@ struct PairCommand: ConnectedCommand {
             let ways = await PhoneWays.find(hub: hub, check: check)
             return PhoneWaysReport(
                 hub: hub, address: address == nil ? ways.working : nil,
-                problem: error.sentence(wanted, for: "A phone"), ways: ways.lines)
+                problem: error.sentence(wanted), ways: ways.lines)
         }
     }
 

@@ -14,14 +14,14 @@ enum PhoneAddressProblem: Error, Equatable {
     case unreachable(String)
     case anotherHub
 
-    /// - Parameter device: "A phone", or "Another computer", to which only the first two cases apply.
-    func sentence(_ address: String, for device: String) -> String {
+    /// Each is one literal, by which the window's catalogue finds it.
+    func sentence(_ address: String) -> String {
         switch self {
         case .malformed(let sentence): sentence
-        case .thisComputerOnly: "\(device) can't use \(address): only this computer reaches it."
-        case .unencrypted: "\(device) can't use \(address): browsers store keys and show notifications only over https."
+        case .thisComputerOnly: "No other device can use \(address): only this computer reaches it."
+        case .unencrypted: "A phone can't use \(address): browsers store keys and show notifications only over https."
         case .unnamed:
-            "\(device) can't use \(address): browsers need a host name with a certificate, not an IP address."
+            "A phone can't use \(address): browsers need a host name with a certificate, not an IP address."
         case .unreachable(let sentence): "\(address) can't be verified: \(sentence)"
         case .anotherHub: "\(address) leads to another hub than the one of this computer."
         }

@@ -33,30 +33,39 @@ struct PhoneWays: Sendable {
         return PhoneWays(hub: hub, tailscale: tailscale, name: name, working: working)
     }
 
-    /// What a person can do, in a few lines.
+    /// What a person can do, in a few lines. A sentence is one literal, by which the window's catalogue finds it.
     var lines: [String] {
-        var lines = ["Ways for a phone to reach this hub (docs/operations.md has each in detail):", ""]
-        let port = (try? HubAddress(hub, allowsPlain: true))?.port ?? 8_440
+        let own =
+            name.map { "This computer's name \($0) doesn't lead to this hub." }
+            ?? "This computer has none that is known here."
+        let ways = [
+            privateNetwork, ["A domain name with a certificate, whose port 443 leads to the hub.", own],
+            ["A hub on a rented server: `applocker hub connect https://…`."],
+        ]
+        return ["A phone can reach this hub in these ways; docs/operations.md has each in detail.", ""]
+            + ways.enumerated().flatMap { index, lines in
+                lines.enumerated().map { ($0 == 0 ? "\(index + 1). " : "   ") + $1 }
+            } + ["", "For a browser on this computer: `applocker panel`."]
+    }
+
+    private var privateNetwork: [String] {
         switch tailscale {
         case .notInstalled:
-            lines.append(
-                "1. A private network such as Tailscale, on this computer and the phone. It isn't installed here.")
+            return ["A private network such as Tailscale, on this computer and the phone.", "It isn't installed here."]
         case .notConnected:
-            lines.append("1. Tailscale is installed here and not connected. Run `tailscale up`, then `applocker pair`.")
+            return ["Tailscale is installed here and not connected.", "Run `tailscale up`, then `applocker pair`."]
         case .withoutCertificates(let name):
-            lines.append("1. Tailscale is connected here as \(name), without certificates.")
-            lines.append("   Turn on HTTPS in its admin console, then run `applocker pair`.")
+            return [
+                "Tailscale is connected here as \(name), without certificates.",
+                "Turn on HTTPS in its admin console, then run `applocker pair`.",
+            ]
         case .connected(let name):
-            lines.append("1. Tailscale is connected here as \(name). Run:")
-            lines.append("     sudo tailscale serve --bg \(port)")
-            lines.append("     applocker pair --address https://\(name)")
+            let port = (try? HubAddress(hub, allowsPlain: true))?.port ?? 8_440
+            return [
+                "Tailscale is connected here as \(name). Run these commands.", "  sudo tailscale serve --bg \(port)",
+                "  applocker pair --address https://\(name)",
+            ]
         }
-        let own = name.map { "https://\($0) doesn't lead to this hub." } ?? "This computer has none that is known here."
-        lines.append("2. A domain name with a certificate, whose port 443 leads to the hub. \(own)")
-        lines.append("3. A hub on a rented server: `applocker hub connect https://…`.")
-        lines.append("")
-        lines.append("For a browser on this computer: `applocker panel`.")
-        return lines
     }
 
     /// As the resolver reports it; nil for a name without a domain, or one that is used only at home.
