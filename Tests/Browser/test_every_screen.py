@@ -10,11 +10,13 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
 import every_screen
+from editor_steps import chosen, editor, saved, sealed, written
 from every_screen import opened
 from founding_steps import founds, new_phone, uses_sheet
 from long_form import IS_LONG
-from moment_steps import settled
+from moment_steps import settled, timeline
 from phone import ROOT_SIZE, Phone
+from recordings import chosen_sound, chosen_video
 
 # As Scripts/test has it: each shows up to thirty screens at four sizes, and at eleven with APPLOCKER_LONG=1.
 pytestmark = pytest.mark.timeout(300)
@@ -146,6 +148,32 @@ def test_notes_and_moments_are_right_at_every_size(phone):
     for screen in every_screen.vault_screens(ids):
         opened(phone, screen)
         walk.look(screen.name)
+    walk.ends()
+
+
+@pytest.mark.service_worker
+@pytest.mark.computer_is_off
+def test_videos_and_voice_notes_are_right_at_every_size(phone):
+    phone.context.grant_permissions(["microphone"], origin=phone.address)
+    page = editor(phone)
+    walk = Walk(page)
+    chosen(page, chosen_video(), chosen_sound(4))
+    sealed(page, 2)
+    walk.look("editor with recordings")
+    page.get_by_role("button", name="Record a voice note").click()
+    page.get_by_role("heading", name="Voice note").wait_for()
+    walk.look("voice note that is recorded")
+    page.get_by_role("button", name="Discard").click()
+    written(page, "The film")
+    saved(page)
+    page.locator(".moment-slide-large[data-shown]").first.wait_for()
+    walk.look("moment with recordings")
+    page.get_by_role("button", name="Play video 1 of 2").click()
+    page.locator(".moment-player[data-shown]").wait_for()
+    walk.look("video")
+    page.get_by_role("button", name="Close").click()
+    timeline(phone)
+    walk.look("timeline with recordings")
     walk.ends()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import pages
 from camera import CAMERA
+from recordings import save_recordings, sound, video
 from settings_steps import page_of
 from waiting import eventually_equals
 
@@ -172,6 +173,43 @@ def test_exporting_to_a_folder_keeps_its_existing_files(phone):
         }
     )
     phone.picture("everline-export-folder")
+
+
+# Opens the exported page as a file, as a person does; returns what its players have: the seconds and the width.
+PLAYERS = """() => Promise.all([...document.querySelectorAll("video, audio")].map((media) => new Promise((resolve) => {
+    const finish = () => resolve([media.localName, Math.round(media.duration), media.videoWidth ?? 0]);
+    media.addEventListener("loadedmetadata", finish);
+    media.addEventListener("error", () => resolve([media.localName, media.error.message, 0]));
+    media.preload = "metadata";
+    if (media.readyState > 0) finish();
+})))"""
+
+
+def test_videos_and_sounds_are_exported_unchanged_and_play_in_the_exported_page(phone, new_context, tmp_path):
+    save_recordings(phone, "The film", [video(), sound(20)], photos=1)
+    page = open_confirmation(phone)
+    phone.type_pin()
+    page.evaluate("() => { navigator.canShare = () => false; }")
+    page.get_by_role("button", name="Create a ZIP").click()
+    page.get_by_text("1 moment and 3 photos exported.").wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the ZIP").click()
+    with zipfile.ZipFile(saved.value.path()) as archive:
+        assert archive.testzip() is None
+        archive.extractall(tmp_path)
+    files = {path.suffix: path for path in (tmp_path / "Everline/photos").rglob("*.*")}
+    assert set(files) == {".webm", ".wav", ".jpg"}, files
+    assert files[".webm"].read_bytes() == video() and files[".wav"].read_bytes() == sound(20)
+    photos = json.loads((tmp_path / "Everline/moments.json").read_text())["moments"][0]["photos"]
+    assert [(one["type"], round(one.get("duration", 0))) for one in photos] == [
+        ("video/webm", 4),
+        ("audio/wav", 20),
+        ("image/jpeg", 0),
+    ]
+    reader = new_context().new_page()
+    reader.goto((tmp_path / "Everline/timeline.html").as_uri())
+    assert reader.evaluate(PLAYERS) == [["video", 4, 320], ["audio", 20, 0]]
+    phone.picture("everline-exported-page", reader)
 
 
 def test_an_export_is_limited_to_the_chosen_days(phone):

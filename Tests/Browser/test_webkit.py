@@ -1,5 +1,6 @@
 """The companion in WebKit: its modules, the scenario with a real hub and computer, and the app itself."""
 
+import base64
 import contextlib
 import os
 import pathlib
@@ -11,11 +12,13 @@ import javascript
 import pages
 import webkit
 from phone import PIN
+from recordings import sound, video
 from relay import Relay
 from waiting import eventually
 
 # These share a browser, which takes longer to start than their tests.
-FORMATS = "vectors recovery-sheet founding published-vectors moment-vectors sealing".split()
+FORMATS = """vectors recovery-sheet founding published-vectors moment-vectors sealing sha256 sealed-pieces
+    recording-type webm-duration""".split()
 MODULES = [*FORMATS, *"untrusted-hub revoked moments audit decoy decoy-changes".split()]
 CLICK = """
 const [role, name] = arguments;
@@ -209,6 +212,34 @@ def test_enter_twice_offers_the_pin_of_the_note_pad_in_webkit(webkit_browser, si
         pad.send_keys(line, Keys.ENTER)
     person.until("return window.offered.length > 0;")
     assert webkit_browser.execute_script("return window.offered;") == [PIN]
+
+
+# The picture that a file gets, or the code and the sentence with which it is refused.
+POSTER = """
+const [text, container] = arguments;
+window.poster = null;
+Promise.all([import("/features/moments/recording-poster.js"), import("/crypto/bytes.js")])
+    .then(([{ posterOf }, { unbase64 }]) =>
+        posterOf(new Blob([unbase64(text)]), container, new AbortController().signal))
+    .then(({ kind, duration, picture }) => { window.poster = [kind, Math.round(duration), picture.type]; },
+        (error) => { window.poster = [error.code, error.message]; });
+"""
+
+
+@pytest.mark.parametrize("kind", ["sound", "video", "damaged video"])
+def test_a_recording_has_a_picture_or_is_refused_with_a_sentence_in_webkit(webkit_browser, site, kind):
+    """Which files it plays depends on the decoders of this computer."""
+    webkit_browser.get(f"{site.address}/tests.html")
+    file, container = (sound(3), "audio/wav") if kind == "sound" else (video(), "video/webm")
+    if kind == "damaged video":
+        file = file[:60] + bytes(5000)
+    webkit_browser.execute_script(POSTER, base64.b64encode(file).decode(), container)
+    eventually(lambda: webkit_browser.execute_script("return window.poster;"), "it has a picture or is refused")
+    found = webkit_browser.execute_script("return window.poster;")
+    print(kind, found)
+    refusal = ["notPicture", "This browser can’t play this video or recording"]
+    accepted = {"sound": ["voice", 3, "image/jpeg"], "video": ["video", 4, "image/jpeg"]}
+    assert found == accepted.get(kind) or [found[0], found[1][: len(refusal[1])]] == refusal, found
 
 
 def test_an_address_that_is_not_secure_is_refused_in_webkit(webkit_browser, site):

@@ -14,6 +14,19 @@ const [start, constants] = (() => {
 })();
 const blockLength = 64;
 
+/**
+ * What follows a message of this many bytes: section 5.1.1.
+ * @param {number} length
+ */
+export function padding(length) {
+    const end = new Uint8Array((length % blockLength < 56 ? 64 : 128) - (length % blockLength));
+    end[0] = 0x80;
+    const view = new DataView(end.buffer);
+    view.setUint32(end.length - 8, Math.floor(length / 2 ** 29));
+    view.setUint32(end.length - 4, (length * 8) >>> 0);
+    return end;
+}
+
 export class SHA256 {
     #state = start.slice();
     #words = new Int32Array(64);
@@ -38,13 +51,7 @@ export class SHA256 {
 
     /** Its 32 bytes; call it last. */
     digest() {
-        const length = this.#length;
-        const end = new Uint8Array((length % blockLength < 56 ? 64 : 128) - (length % blockLength));
-        end[0] = 0x80;
-        const view = new DataView(end.buffer);
-        view.setUint32(end.length - 8, Math.floor(length / 2 ** 29));
-        view.setUint32(end.length - 4, (length * 8) >>> 0);
-        this.update(end);
+        this.update(padding(this.#length));
         const digest = new DataView(new ArrayBuffer(32));
         this.#state.forEach((word, index) => digest.setInt32(index * 4, word));
         return new Uint8Array(digest.buffer);

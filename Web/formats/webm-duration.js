@@ -2,7 +2,8 @@
 // RFC 9559, sections 5.1.2 (Info) and 4.1; EBML, RFC 8794.
 import { concat } from "../crypto/bytes.js";
 
-const [infoID, scaleID, durationID] = [0x1549a966, 0x2ad7b1, 0x4489];
+const [fileID, segmentID, seekID, infoID] = [0x1a45dfa3, 0x18538067, 0x114d9b74, 0x1549a966];
+const [scaleID, durationID] = [0x2ad7b1, 0x4489];
 /** The information is in the first bytes. */
 const mostRead = 1_024;
 const usualScale = 1_000_000;
@@ -18,12 +19,19 @@ function header(bytes, at) {
     const from = at + idLength + sizeLength;
     if (idLength > 4 || sizeLength > 8 || from > bytes.length) return null;
     const number = (/** @type {Uint8Array} */ part) => part.reduce((value, byte) => value * 256 + byte, 0);
-    const size = number(bytes.subarray(at + idLength, from)) - 2 ** (7 * sizeLength);
-    return { id: number(bytes.subarray(at, at + idLength)), sizeAt: at + idLength, from, to: from + size };
+    // Without its first bit, with which 8 bytes would be rounded.
+    const digits = bytes.slice(at + idLength, from);
+    digits[0] &= 0xff >> sizeLength;
+    const size = number(digits);
+    return {
+        id: number(bytes.subarray(at, at + idLength)), sizeAt: at + idLength, from, to: from + size,
+        isUnknown: size >= 2 ** (7 * sizeLength) - 1,
+    };
 }
 
 /**
- * The same file with its duration, or unchanged if it is no WebM, or has one.
+ * The same file with its duration, or unchanged if it is no recording, or has one: a complete file has a known size and
+ * an index, which would be wrong afterwards.
  * @param {Blob} file
  * @param {number} seconds
  * @returns {Promise<Blob>}
@@ -33,10 +41,12 @@ export async function withDuration(file, seconds) {
     let info = null;
     // The header of the file, then the segment, whose content this reads.
     const first = header(start, 0);
-    const segment = first?.id === 0x1a45dfa3 ? header(start, first.to) : null;
-    for (let at = segment?.from ?? start.length; at < start.length;) {
+    const segment = first?.id === fileID ? header(start, first.to) : null;
+    if (segment?.id !== segmentID || !segment.isUnknown) return file;
+    for (let at = segment.from; at < start.length && !info;) {
         const one = header(start, at);
         if (!one || one.to > start.length) break;
+        if (one.id === seekID) return file;
         if (one.id === infoID) info = one;
         at = one.to;
     }
@@ -44,10 +54,11 @@ export async function withDuration(file, seconds) {
     let scale = usualScale;
     for (let at = info.from; at < info.to;) {
         const one = header(start, at);
-        if (!one || one.id === durationID) return file;
+        if (!one || one.to > info.to || one.id === durationID) return file;
         if (one.id === scaleID) scale = start.subarray(one.from, one.to).reduce((value, byte) => value * 256 + byte, 0);
         at = one.to;
     }
+    if (scale === 0) return file;
     const value = new DataView(new ArrayBuffer(8));
     value.setFloat64(0, (seconds * 1e9) / scale);
     const content = concat(start.subarray(info.from, info.to), [0x44, 0x89, 0x88], new Uint8Array(value.buffer));

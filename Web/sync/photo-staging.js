@@ -3,6 +3,8 @@
 import { HubError } from "../hub/errors.js";
 import { CompanionError } from "../household/errors.js";
 
+export { pieceSize } from "../store/store.js";
+
 /** @typedef {import("../store/store.js").Upload} Upload */
 
 /** How long a photo waits for its moment, in milliseconds. */
@@ -94,5 +96,5 @@ export const sweepStaged = ({ store, tabs, time }) =>
 export const readSealed = async ({ store, hub }, blob, start, end, signal) =>
     (await store.bytes(blob, start, end)) ?? hub.readBlob(blob, start, end, signal).catch((error) => {
         if (!(error instanceof HubError) || error.code !== "not_found") throw error;
-        throw new CompanionError("notFound", "The hub does not have this photo’s content.", null, error);
+        throw new CompanionError("notFound", "The hub does not have this file’s content.", null, error);
     });

@@ -1,4 +1,7 @@
-// How large a video or a voice note may be: a setting of the hub, read with each connection and used offline too.
+// How large a video or a voice note may be: a setting of the hub, read with each connection and used offline too, and
+// the room on this device.
+
+export { storageRoom } from "../store/quota.js";
 
 const fact = "recordingLimit";
 

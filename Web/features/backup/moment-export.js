@@ -1,10 +1,10 @@
 // Exports moments unsealed: photos as files, a page to read, data for other programs.
 import { utf8 } from "../../crypto/bytes.js";
+import { fileExtensions } from "../../formats/file-extensions.js";
+import { isRecording } from "../../formats/moment-format.js";
 import { CompanionError, isUnreadable } from "../../household/errors.js";
 import { localISO, momentsData, timelinePage } from "./moment-pages.js";
 import { zipLength, zipLimits } from "./zip.js";
-import { isRecording } from "../../formats/moment-format.js";
-import { endings } from "../moments/share.js";
 
 /** @typedef {import("./moment-pages.js").PageFile} PageFile */
 /** @typedef {(done: number, all: number) => void} Progress */
@@ -37,7 +37,7 @@ function check(signal) {
 function pathOf(used, local, type) {
     const stamp = local.replace("T", "_").replaceAll(":", "-");
     for (let number = 1; ; number += 1) {
-        const path = `photos/${stamp.slice(0, 4)}/${stamp}${number === 1 ? "" : `-${number}`}.${endings[type]}`;
+        const path = `photos/${stamp.slice(0, 4)}/${stamp}${number === 1 ? "" : `-${number}`}.${fileExtensions[type]}`;
         if (used.has(path)) continue;
         used.add(path);
         return path;
@@ -81,7 +81,11 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
                 [...by.keys()].map((author) => ({ author: nameOf(author), kind }))),
         });
 
-        /** @param {string} id @param {{ width: number, height: number, duration?: number }} size @returns {Promise<PageFile>} */
+        /**
+         * @param {string} id
+         * @param {{ width: number, height: number, duration?: number }} size
+         * @returns {Promise<PageFile>}
+         */
         async function planned(id, size) {
             const facts = await momentPhotos.facts(id).catch((error) => {
                 if (!isUnreadable(error)) throw error;

@@ -30,7 +30,7 @@ h3 { margin: 0; font-size: 1.15rem; }
 .heart { color: var(--heart); }
 .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: .5rem; margin-top: .75rem; }
 .photos a { display: block; }
-.photos a:only-child { grid-column: 1 / -1; }
+.photos a:only-child, .photos video:only-child, .photos audio { grid-column: 1 / -1; }
 .photos img, .photos video { display: block; width: 100%; height: auto; border-radius: .5rem; }
 .photos audio { width: 100%; align-self: center; }
 @media print { article { break-inside: avoid; } }

@@ -8,14 +8,14 @@ import { KeyRing, ringKind } from "../../crypto/ring.js";
 import { sealInPieces } from "../../crypto/sealed-pieces.js";
 import { ContentStream, openContent, sealContent, streamHeaderLength, streamName } from "../../crypto/stream.js";
 import { StoreError } from "../../store/errors.js";
-import { pieceSize } from "../../store/store.js";
 import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
-import { chunkLogarithm, isRecording, photoBody, photoHash, readMoment, readPhoto, sealedLength } from "../../formats/moment-format.js";
+import { chunkLogarithm, isRecording, photoBody, photoHash, readMoment, readPhoto, sealedLength,
+} from "../../formats/moment-format.js";
 import { readDate } from "../../formats/special-date.js";
 import { readRemark, shownName } from "../../formats/remark-format.js";
-import { PhotoStaging } from "../../sync/photo-staging.js";
+import { PhotoStaging, pieceSize } from "../../sync/photo-staging.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentContent} MomentContent */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */

@@ -89,7 +89,8 @@ export class ZipWriter {
      */
     async add(name, pieces, local) {
         const path = utf8(name);
-        // The checksum is before the content, which waits in blobs: the browser can keep them outside this page's memory.
+        // The checksum is before the content, which waits in blobs: the browser can keep them outside this page's
+        // memory.
         /** @type {Blob[]} */
         const content = [];
         let [sum, length] = [0, 0];

@@ -2,7 +2,7 @@
 import { recordKey } from "../../formats/record-key.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { counted } from "../../ui/words.js";
+import { countedKinds, kindOf } from "./recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
@@ -61,11 +61,13 @@ export class UploadState {
         const isOffline = !["live", "other"].includes(companion.syncLoop.connection);
         const share = waiting.reduce((sum, { id }) => sum + (this.#shares.get(id) ?? 0), 0)
             / Math.max(1, waiting.length);
-        const what = waiting.length > 0 ? counted(waiting.length, "photo") : "this moment";
+        const photos = moment.photos.filter(({ id }) => waiting.some((one) => one.id === id));
+        const what = waiting.length > 0 ? countedKinds(photos) : "this moment";
         const begins = waiting.length > 0 ? what : "This moment";
         const waits = waiting.length > 1 ? "wait" : "waits";
         const done = waiting.length > 0 && share > 0 ? `: ${Math.floor(share * 100)} %` : "";
-        const refused = waiting.some((one) => one.problem) ? "a photo of this moment" : "this moment";
+        const first = photos.find(({ id }) => waiting.some((one) => one.id === id && one.problem));
+        const refused = first ? `a ${kindOf(first)} of this moment` : "this moment";
         const sentence = isRefused
             ? `The hub did not accept ${refused}. It stays on this device.`
             : isOffline

@@ -22,7 +22,8 @@ import { zoomable } from "../../ui/zoom.js";
  * @param {number} index
  */
 export const describePhoto = (moment, index) => [...new Set([
-    `${kindName(moment.photos[index])} ${index + 1} of ${moment.photos.length}`, named(moment.photos[index]?.description ?? ""),
+    `${kindName(moment.photos[index])} ${index + 1} of ${moment.photos.length}`,
+    named(moment.photos[index]?.description ?? ""),
     named(nameOf(moment)), shortDay(moment),
 ].filter(Boolean))].join(", ");
 

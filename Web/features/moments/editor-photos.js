@@ -34,6 +34,7 @@ export class PhotoTray {
     #notices = element("div", { class: "editor-notices", role: "status" });
     #animated = element("div", { class: "editor-notices", role: "status" });
     #recordings = element("div", { class: "editor-notices", role: "status" });
+    #microphone = element("div", { class: "editor-notices", role: "alert" });
     #problems = new PhotoProblems();
 
     /**
@@ -52,7 +53,7 @@ export class PhotoTray {
         const more = element("li", { class: "editor-more" }, ...this.#adding());
         this.#list.append(more);
         this.element = element("section", { class: "editor-photos", "aria-label": "Photos" }, this.#list,
-            this.#problems.element, this.#animated, this.#recordings, this.#notices, this.#status);
+            this.#microphone, this.#problems.element, this.#animated, this.#recordings, this.#notices, this.#status);
         this.original = element("div", { class: "card rows" }, switchRow({
             title: "Keep original files",
             note: "With camera data, place and anything appended.",
@@ -102,7 +103,7 @@ export class PhotoTray {
             element("button", { type: "button", class: "editor-add editor-camera", onclick: () => camera.click() },
                 icon("camera"),
                 element("span", {}, "Take a photo")),
-            ...recordingButtons(this.#context.signal, add, (sentence) => this.#problem(sentence)), files, camera];
+            ...recordingButtons(this.#context.signal, add, this.#microphone), files, camera];
     }
 
     /** @param {File[]} files */
@@ -220,7 +221,7 @@ export class PhotoTray {
             tile.again();
             if (before) await momentPhotos.discard(before.id).catch(() => {});
         }
-        this.#duplicates = [];
+        this.#duplicates = this.#duplicates.filter(({ tile }) => tile.isRecording);
         await this.#drawDuplicates();
         this.#changed();
         this.#seal();

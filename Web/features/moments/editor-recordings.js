@@ -9,21 +9,24 @@ const canRecord = () => Boolean(navigator.mediaDevices?.getUserMedia) && "MediaR
 /**
  * @param {AbortSignal} signal ends a recording
  * @param {(files: File[]) => void} add
- * @param {(sentence: string) => void} refused
+ * @param {HTMLElement} notice where it is shown why nothing can be recorded
  * @returns {Node[]}
  */
-export function recordingButtons(signal, add, refused) {
+export function recordingButtons(signal, add, notice) {
     const camera = fileInput({ accept: "video/*", capture: "environment" }, add);
     let isRecording = false;
     const record = async () => {
         if (isRecording) return;
         isRecording = true;
+        notice.replaceChildren();
         try {
             const { recordVoice } = await import("./voice-recorder.js");
             const note = await recordVoice(signal);
             if (note && !signal.aborted) add([note]);
         } catch (error) {
-            if (!signal.aborted) refused(/** @type {Error} */ (error).message);
+            if (signal.aborted) return;
+            notice.replaceChildren(banner("warning", "warning",
+                element("p", {}, /** @type {Error} */ (error).message)));
         } finally {
             isRecording = false;
         }

@@ -6,6 +6,7 @@ import { button, empty, row, rows, section } from "../../ui/parts.js";
 import { counted, named } from "../../ui/words.js";
 import { clustered, pointsOf } from "./map-clusters.js";
 import { Plot } from "./map-plot.js";
+import { countedKinds } from "./recording-words.js";
 import { thumbnails } from "./thumbnails.js";
 import { shortDay } from "./timeline-card.js";
 
@@ -170,7 +171,7 @@ function placesOf(moments) {
 /** @param {Moment[]} moments @param {Small} small */
 const momentRows = (moments, small) => more(moments, (moment) => row({
     start: small.of(moment, "map-row-thumb"), title: moment.title
-        || moment.words.split("\n")[0].slice(0, 80) || counted(moment.photos.length, "photo"),
+        || moment.words.split("\n")[0].slice(0, 80) || countedKinds(moment.photos) || shortDay(moment),
     note: shortDay(moment), href: `#/moments/${moment.id}`,
 }));
 

@@ -265,8 +265,8 @@ export class MomentPhotos {
     }
 
     /**
-     * The stored picture as a whole, which is not cached. Throws CompanionError `locked`, `notFound`, FormatError, HubError,
-     * HubUnreachable.
+     * The stored picture as a whole, which is not cached. Throws CompanionError `locked`, `notFound`, FormatError,
+     * HubError, HubUnreachable.
      * @param {string} id
      * @param {{ signal?: AbortSignal, progress?: (share: number) => void }} [options] `progress`: from 0 to 1
      * @returns {Promise<{ type: string, bytes: Uint8Array }>}

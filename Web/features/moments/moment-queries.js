@@ -10,7 +10,8 @@ const written = new Intl.DateTimeFormat(undefined,
     { weekday: "long", year: "numeric", month: "long", day: "numeric", timeZone: "UTC" });
 
 /**
- * The text that is searched, in lower case: words, mood, place, photos, "video" and "voice note", the date in digits and in words.
+ * The text that is searched, in lower case: words, mood, place, photos, "video" and "voice note", the date in digits
+ * and in words.
  * @param {Moment} moment
  */
 export function searchableText(moment) {
@@ -71,7 +72,8 @@ const add = (counts, name, more = 1) => void counts.set(name, (counts.get(name) 
 /**
  * `months`: "2024-05", oldest first. `years`: newest first; `index`: of its first moment in the list. `daysTogether`:
  * null without a date.
- * @typedef {{ moments: number, photos: number, videos: number, voiceNotes: number, favourites: number, places: number, days: number, first: number | null,
+ * @typedef {{ moments: number, photos: number, videos: number, voiceNotes: number, favourites: number,
+ *   places: number, days: number, first: number | null,
  *   months: { month: string, moments: number, photos: number }[], moods: { mood: string, moments: number }[],
  *   years: { year: number, moments: number, index: number }[], daysTogether: number | null }} Statistics
  */
@@ -106,7 +108,8 @@ export function statistics(moments, { together, today }) {
     }
     return {
         moments: moments.length, photos: [...photos.values()].reduce((sum, count) => sum + count, 0), videos,
-        voiceNotes, favourites: moments.filter(({ favourite }) => favourite).length, places: places.size, days: days.size,
+        voiceNotes, favourites: moments.filter(({ favourite }) => favourite).length, places: places.size,
+        days: days.size,
         first: moments.at(-1)?.date ?? null,
         months: [...months].map(([month, count]) => ({ month, moments: count, photos: photos.get(month) ?? 0 }))
             .reverse(),

@@ -1,5 +1,5 @@
-// The picture that is shown in the place of a video or a voice note: a frame of it, or its waveform. The browser decodes
-// the file; it is not loaded as a whole.
+// The picture that is shown in the place of a video or a voice note: a frame of it, or its waveform. The browser
+// decodes the file; it is not loaded as a whole.
 import { CompanionError } from "../../household/errors.js";
 import { isDuration, mediumSide } from "../../formats/moment-format.js";
 import { withoutPicture } from "../../formats/recording-type.js";

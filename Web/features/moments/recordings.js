@@ -3,9 +3,8 @@ import { wipe } from "../../crypto/bytes.js";
 import { streamName } from "../../crypto/stream.js";
 import { maximumRecording, maximumRecordingSize } from "../../formats/moment-format.js";
 import { CompanionError } from "../../household/errors.js";
-import { pieceSize } from "../../store/store.js";
-import { storageRoom } from "../../store/quota.js";
-import { hubRecordingLimit } from "../../sync/recording-limit.js";
+import { pieceSize } from "../../sync/photo-staging.js";
+import { hubRecordingLimit, storageRoom } from "../../sync/recording-limit.js";
 import { scriptURL } from "../../workers/script-url.js";
 import { posterOf } from "./recording-poster.js";
 
@@ -21,8 +20,11 @@ import { posterOf } from "./recording-poster.js";
 export const recordingLimit = async (device) =>
     Math.min((await hubRecordingLimit(device)) ?? maximumRecording, maximumRecordingSize);
 
-/** @param {number} bytes "500 MB" */
-const megabytes = (bytes) => `${Math.floor(bytes / (1 << 20))} MB`;
+/**
+ * What a file has is rounded up, so that it is never what is permitted.
+ * @param {number} bytes "500 MB"
+ */
+const megabytes = (bytes, round = Math.ceil) => `${round(bytes / (1 << 20))} MB`;
 
 /**
  * Throws CompanionError `notPicture`, before anything is sealed.
@@ -33,7 +35,8 @@ async function refuseTooLarge(device, file) {
     const most = await recordingLimit(device);
     if (file.size > most) {
         throw new CompanionError("notPicture",
-            `A video or voice note has at most ${megabytes(most)} at your hub; this one has ${megabytes(file.size)}.`);
+            `A video or voice note has at most ${megabytes(most, Math.floor)} at your hub; this one has `
+                + `${megabytes(file.size)}.`);
     }
     const { usage, quota } = await storageRoom();
     if (quota > 0 && quota - usage < file.size) {

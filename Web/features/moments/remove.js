@@ -1,5 +1,6 @@
 // Moves a moment to the trash, with an undo.
-import { counted, sentenceOf } from "../../ui/words.js";
+import { sentenceOf } from "../../ui/words.js";
+import { countedKinds } from "./recording-words.js";
 
 /** How long a deletion can be undone, in milliseconds. */
 const undoTime = 30_000;
@@ -8,7 +9,7 @@ const undoTime = 30_000;
 export async function removeMoment({ companion, toast }, moment) {
     const removed = await companion.moments.remove(moment);
     const { photos } = removed;
-    toast(`Moment${photos.length > 0 ? ` and ${counted(photos.length, "photo")}` : ""} moved to the trash`, {
+    toast(`Moment${photos.length > 0 ? ` and ${countedKinds(photos)}` : ""} moved to the trash`, {
         milliseconds: undoTime,
         undo: () => companion.moments.restore(removed).catch((error) => toast(sentenceOf(error))),
     });

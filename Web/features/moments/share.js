@@ -1,4 +1,5 @@
 // Shares a moment or one of its photos with other apps, once the person agreed: it leaves AppLocker.
+import { fileExtensions } from "../../formats/file-extensions.js";
 import { dayOf } from "../../formats/moment-format.js";
 import { element } from "../../ui/element.js";
 import { button } from "../../ui/parts.js";
@@ -9,11 +10,6 @@ import { countedKinds, kindOf } from "./recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */
-
-/** @type {Record<string, string>} */
-export const endings = { "image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif",
-    "image/heic": "heic", "image/avif": "avif", "video/mp4": "mp4", "video/quicktime": "mov", "video/webm": "webm",
-    "audio/mp4": "m4a", "audio/webm": "webm", "audio/mpeg": "mp3", "audio/ogg": "ogg", "audio/wav": "wav" };
 
 /**
  * @param {Context} context its signal ends the sheet
@@ -44,7 +40,7 @@ export async function shareMoment(context, moment, photos = moment.photos) {
                 await fileOf(index, id).then((file) => files.push(file), (error) => problems.push(error));
             }
             if (closed.aborted) return;
-            status.textContent = problems.length === 0 ? "" : leftOut(problems, photos.length);
+            status.textContent = problems.length === 0 ? "" : leftOut(problems, photos);
             if (files.length === 0 && !text) return;
             sharing.hidden = !isShareable(data());
             sharing.disabled = saving.disabled = false;
@@ -61,7 +57,7 @@ export async function shareMoment(context, moment, photos = moment.photos) {
                 piece.fill(0);
             }
             const number = photos.length > 1 ? `-${index + 1}` : "";
-            const name = `moment-${dayOf(moment)}${number}.${endings[type]}`;
+            const name = `moment-${dayOf(moment)}${number}.${fileExtensions[type]}`;
             return new File(parts, name, { type });
         };
         void open();
@@ -69,7 +65,8 @@ export async function shareMoment(context, moment, photos = moment.photos) {
         return [
             element("p", { class: "soft" }, "It leaves AppLocker: the copy is not sealed. The app that you choose, and "
                 + "everybody who gets it there, can read it."
-                + (photos.length > 0 ? " A kept original file, a video or a voice note includes its camera data and place." : "")),
+                + (photos.length > 0
+                    ? " A kept original file, a video or a voice note includes its camera data and place." : "")),
             status, sharing, saving, button("Cancel", () => end(true), { kind: "plain", wide: true }),
         ];
     });
@@ -77,8 +74,9 @@ export async function shareMoment(context, moment, photos = moment.photos) {
 
 /**
  * @param {unknown[]} problems why photos can't be opened; at least one
- * @param {number} all how many photos there are
+ * @param {MomentPhoto[]} all of which these are some
  */
-const leftOut = ([first, ...others], all) => all === 1
+const leftOut = ([first, ...others], all) => all.length === 1
     ? sentenceOf(first)
-    : `${others.length + 1} of ${counted(all, "file")} can’t be opened and will be left out. ${sentenceOf(first)}`;
+    : `${others.length + 1} of ${counted(all.length, all.some((one) => kindOf(one) !== "photo") ? "file" : "photo")} `
+        + `can’t be opened and will be left out. ${sentenceOf(first)}`;

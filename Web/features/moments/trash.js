@@ -5,6 +5,7 @@ import { icon } from "../../ui/icon.js";
 import { button, empty } from "../../ui/parts.js";
 import { live } from "../../ui/live.js";
 import { counted, named, sentenceOf } from "../../ui/words.js";
+import { countedKinds } from "./recording-words.js";
 import { thumbnails } from "./thumbnails.js";
 import { nameOf, shortDay } from "./timeline-card.js";
 
@@ -91,8 +92,7 @@ class Trash {
             element("a", { class: "moment-trash-link", href: `#/moments/${moment.id}` }, place,
                 element("span", { class: "row-text" }, element("span", { class: "row-title", dir: "auto" }, name),
                     element("span", { class: "row-note" },
-                        [shortDay(moment), moment.photos.length > 0 ? counted(moment.photos.length, "photo") : ""]
-                            .filter(Boolean).join(" · ")),
+                        [shortDay(moment), countedKinds(moment.photos)].filter(Boolean).join(" · ")),
                     element("span", { class: "moment-left" }, left === 0
                         ? "Erased today"
                         : `${counted(left, "day")} left`))),
@@ -111,7 +111,7 @@ class Trash {
 
     /** @param {Moment} moment */
     async #erase(moment) {
-        const photos = moment.photos.length > 0 ? ` and ${counted(moment.photos.length, "photo")}` : "";
+        const photos = moment.photos.length > 0 ? ` and ${countedKinds(moment.photos)}` : "";
         const isSure = await this.#context.ask({
             title: "Erase this moment now?",
             text: `“${named(nameOf(moment))}”${photos} will be erased on all your devices. This can’t be undone.`,

@@ -34,7 +34,14 @@ export async function recordVoice(signal) {
     const release = () => stream.getTracks().forEach((track) => track.stop());
     if (signal.aborted) return void release() ?? null;
     const type = types.find((one) => MediaRecorder.isTypeSupported(one));
-    const recorder = new MediaRecorder(stream, { ...(type ? { mimeType: type } : {}), audioBitsPerSecond: rate });
+    /** @type {MediaRecorder} */
+    let recorder;
+    try {
+        recorder = new MediaRecorder(stream, { ...(type ? { mimeType: type } : {}), audioBitsPerSecond: rate });
+    } catch (error) {
+        release();
+        throw new Error(refusal(error));
+    }
     /** @type {Blob[]} */
     let parts = [];
     recorder.addEventListener("dataavailable", ({ data }) => data.size > 0 && parts.push(data));
