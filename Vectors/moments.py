@@ -12,8 +12,12 @@ import unicodedata
 
 from sealed_formats import Reader, Refused, fields, hkdf, number
 
-MOST = {"original": 1 << 28, "medium": 1 << 24}
+MOST = {"original": 1 << 28, "medium": 1 << 24, "recording": 1 << 32}
 TYPES = ("image/jpeg", "image/png", "image/webp", "image/heic", "image/avif", "image/gif")
+RECORDINGS = (
+    *("video/mp4", "video/quicktime", "video/webm"),
+    *("audio/mp4", "audio/webm", "audio/mpeg", "audio/ogg", "audio/wav"),
+)
 
 
 def photo_hash(vault_key, epoch, vault, file):
@@ -70,6 +74,9 @@ def read_moment(body):
     for photo in photos:
         expect(isinstance(photo, dict) and is_id(photo.get("id")) and is_id(photo.get("hash"), 40), "a photo")
         expect(is_whole(photo.get("width"), 1, 1 << 17) and is_whole(photo.get("height"), 1, 1 << 17), "its size")
+        expect(isinstance(photo.get("kind", ""), str), "its kind")
+        length = photo.get("duration", 1)
+        expect(is_number(length, 0, 359_999) and length > 0, "its duration")
     expect(len({photo["id"] for photo in photos}) == len(photos), "a photo twice")
     return moment
 
@@ -100,9 +107,12 @@ def read_photo(body, blobs):
     expect("taken" not in photo or is_number(photo["taken"]), "taken")
     sizes = [photo.get("original")] + ([photo["medium"]] if "medium" in photo else [])
     expect(len(sizes) == len(blobs), "blobs")
-    most = [MOST["original"], MOST["medium"]] if "medium" in photo else [MOST["medium"]]
-    for size, blob, limit in zip(sizes, blobs, most, strict=True):
-        expect(isinstance(size, dict) and size.get("type") in TYPES and is_whole(size.get("size"), 1, limit), "a size")
+    expect(all(isinstance(size, dict) for size in sizes), "sizes")
+    is_recording = "medium" in photo and sizes[0].get("type") in RECORDINGS
+    original = (RECORDINGS, MOST["recording"]) if is_recording else (TYPES, MOST["original"])
+    permitted = [original, (TYPES, MOST["medium"])] if "medium" in photo else [(TYPES, MOST["medium"])]
+    for size, blob, (types, limit) in zip(sizes, blobs, permitted, strict=True):
+        expect(size.get("type") in types and is_whole(size.get("size"), 1, limit), "a size")
         expect(is_id(size.get("blob")) and size["blob"] == blob and isinstance(size.get("key"), str), "its blob")
         expect(len(base64.b64decode(size["key"])) == 32, "its key")
     return photo, thumbnail

@@ -181,8 +181,10 @@ def test_a_resealed_photo_keeps_its_content(companion, new_context, computer):
     computer.expect(
         "devices", "revoke", other.page.evaluate("window.m.companion.device.paired.device"), "--yes", passcode=True
     )
+    eventually_equals(
+        lambda: [record["epoch"] for record in hub.records(companion)], [2] * 7, "all records have the new epoch"
+    )
     computer.sent()
-    assert [record["epoch"] for record in hub.records(companion)] == [2] * 7, "not all records have the new epoch"
     hub.age()
     companion.close_tab()
     companion.reopen()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import clock
-from note_steps import AUTOSAVE, opened, save_notes, take_photos
+from note_steps import AUTOSAVE, opened, reaches_computer, save_notes, take_photos
 from phone import DESKTOP, Phone
 from touch import finger
 from waiting import eventually, eventually_equals
@@ -48,7 +48,7 @@ def test_a_note_is_written_stored_and_found(phone, computer):
     page.keyboard.type("12-34-56\nin the cellar")
     page.clock.fast_forward(AUTOSAVE)
     page.get_by_text("Saved", exact=True).wait_for()
-    assert computer.note("Safe")["body"] == "12-34-56\nin the cellar"
+    reaches_computer(computer, "Safe", "12-34-56\nin the cellar")
     phone.picture("note")
     phone.check()
     page.get_by_role("button", name="Back").click()

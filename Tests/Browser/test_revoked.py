@@ -45,14 +45,14 @@ def test_a_revoked_phone_erases_everything_and_shows_why(phone, computer):
     page.get_by_text("changes that had not been sent yet").wait_for()
     phone.check()
     phone.picture("revoked")
-    assert page.evaluate(LEFT) == {"applocker: facts": ["revoked"]}
+    eventually_equals(lambda: page.evaluate(LEFT), {"applocker: facts": ["revoked"]}, "everything is erased")
     assert page.evaluate("() => localStorage.getItem('applocker-device/applocker')") is None
     page.reload()
     page.get_by_role("heading", name=TITLE).wait_for()
     page.get_by_role("button", name="Start again").click()
     page.get_by_role("dialog").get_by_role("button", name="Start again").click()
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
-    assert page.evaluate(LEFT) == {}
+    eventually_equals(lambda: page.evaluate(LEFT), {}, "nothing is left")
 
 
 def test_a_refused_phone_keeps_everything_without_proof(phone, computer):

@@ -145,7 +145,7 @@ class Phone:
 
     def inside(self, body, arg=None, pin=PIN):
         """Runs `body` as a function in the page, with `arg` and a second companion on the same stored data, unlocked:
-        `companion`. Its changes are sent to the hub before this returns; it fails if they aren't within half a minute.
+        `companion`. Its changes are sent to the hub before this returns; it fails if they aren't within some minutes.
         """
         return self.page.evaluate(
             """async ([pin, arg]) => {
@@ -157,7 +157,7 @@ class Phone:
                 for (let round = 0; ; round += 1) {
                     const { waiting } = await companion.report();
                     if (waiting === 0) return result;
-                    if (round === 3000) throw new Error(`${waiting} changes were not sent to the hub.`);
+                    if (round === 20_000) throw new Error(`${waiting} changes were not sent to the hub.`);
                     await new Promise((done) => setTimeout(done, 10));
                 }
             } finally {

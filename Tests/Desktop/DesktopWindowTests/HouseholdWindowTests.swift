@@ -66,7 +66,12 @@ import Testing
         try await session.press("Add a Computer")
         try await session.awaitWords("Copy this link to the other computer")
         try await session.photograph("devices-add-computer")
-        let link = try #require(try await session.parts().map(\.text).first { $0.hasPrefix(url + "/#") })
+        var shown: String?
+        try await session.awaiting("the link is shown") {
+            shown = try await session.parts().map(\.text).first { $0.hasPrefix(url + "/#") }
+            return shown != nil
+        }
+        let link = try #require(shown)
         let joined = try await other.call(
             \.joinHub, token: try await self.session(of: other), body: JoinHubRequest(link: link))
         #expect(joined.state == .waiting)
