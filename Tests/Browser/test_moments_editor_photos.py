@@ -2,7 +2,7 @@
 
 import pytest
 
-from editor_steps import LAKE, chosen, editor, kept, moment, picture, save_moment, saved, sealed, written
+from editor_steps import LAKE, chosen, editor, kept, moment, picture, refused, save_moment, saved, sealed, written
 from moment_steps import ANIMATION
 from waiting import eventually_equals
 
@@ -19,10 +19,12 @@ def test_invalid_photos_are_refused_with_a_message_and_the_others_stay(phone):
         {"name": "broken.jpg", "mimeType": "image/jpeg", "buffer": good["buffer"][:3] + bytes(400)},
         {"name": "<b>film</b>.mp4", "mimeType": "video/mp4", "buffer": b"\0\0\0\x18ftypmp42" + bytes(64)},
     )
-    page.get_by_text("3 files couldn’t be added").click()
-    page.get_by_text("notes.jpg: This file is not a supported photo").wait_for()
-    page.get_by_text("broken.jpg: The file ends in the middle of the photo").wait_for()
-    page.get_by_text("<b>film</b>.mp4: This browser can’t play this video or recording").wait_for()
+    refused(
+        page,
+        "notes.jpg: This file is not a supported photo",
+        "broken.jpg: The file ends in the middle of the photo",
+        "<b>film</b>.mp4: This browser can’t play this video or recording",
+    )
     page.get_by_text("A file could not be added: see above").wait_for()
     sealed(page, 1)
     phone.picture("editor-problems")
@@ -48,10 +50,12 @@ def test_a_photo_that_cant_be_opened_is_refused_with_the_true_reason(phone):
         {"name": "phone.jpg", "mimeType": "image/jpeg", "buffer": b"\0\0\0\x18ftypheic" + bytes(64)},
         {"name": "damaged.jpg", "mimeType": "image/jpeg", "buffer": bytes(damaged)},
     )
-    page.get_by_text("3 files couldn’t be added").click()
-    page.get_by_text("half.jpg: The file ends in the middle of the photo").wait_for()
-    page.get_by_text("phone.jpg: This browser can’t open HEIC photos. An iPhone converts them").wait_for()
-    page.get_by_text("damaged.jpg: This photo is damaged").wait_for()
+    refused(
+        page,
+        "half.jpg: The file ends in the middle of the photo",
+        "phone.jpg: This browser can’t open HEIC photos. An iPhone converts them",
+        "damaged.jpg: This photo is damaged",
+    )
 
 
 def test_an_animated_photo_is_announced_before_it_is_saved_and_a_pixel_stays_small(phone):

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from editor_steps import chosen, editor, kept, moment, saved, sealed, written
+from editor_steps import chosen, editor, kept, moment, refused, saved, sealed, written
 from moment_steps import named, opened
 from recordings import chosen_sound, chosen_video, made, player, playing, save_recordings, sound, video
 from vault_steps import joins
@@ -53,10 +53,12 @@ def test_files_beyond_the_hubs_limit_or_of_another_kind_are_refused_with_a_sente
         {"name": "damaged.webm", "mimeType": "video/webm", "buffer": damaged},
         chosen_sound(2, "short.wav"),
     )
-    page.get_by_text("3 files couldn’t be added").click()
-    page.get_by_text("long.wav: A video or voice note has at most 1 MB at your hub; this one has 2 MB.").wait_for()
-    page.get_by_text("film.mkv: This file is not a supported photo").wait_for()
-    page.get_by_text("damaged.webm: This browser can’t play this video or recording").wait_for()
+    refused(
+        page,
+        "long.wav: A video or voice note has at most 1 MB at your hub; this one has 2 MB.",
+        "film.mkv: This file is not a supported photo",
+        "damaged.webm: This browser can’t play this video or recording",
+    )
     sealed(page, 1)
     phone.picture("editor-recordings-refused")
     phone.check()

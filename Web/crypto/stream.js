@@ -128,13 +128,30 @@ export async function sealContentWith(stream, content) {
     return concat(...parts);
 }
 
+/**
+ * Opens content chunk by chunk; only its header is read before. Throws FormatError and what `read` throws; `chunk`
+ * throws them too.
+ * @param {number} length of the sealed content, in bytes
+ * @param {(start: number, end: number) => Promise<Uint8Array>} read a part of it
+ * @param {Uint8Array} name of `streamName`
+ * @param {Uint8Array} contentKey
+ */
+export async function openChunks(length, read, name, contentKey) {
+    const header = await read(0, Math.min(streamHeaderLength, length));
+    const stream = await ContentStream.opening(header, name, contentKey);
+    const { count, range } = stream.layout(length);
+    return {
+        chunkSize: stream.chunkSize, count,
+        /** @param {number} index */
+        chunk: async (index) => stream.open(await read(...range(index)), index, index === count - 1),
+    };
+}
+
 /** @param {Uint8Array} sealed @param {Uint8Array} name @param {Uint8Array} contentKey */
 export async function openContent(sealed, name, contentKey) {
-    const stream = await ContentStream.opening(sealed.slice(0, streamHeaderLength), name, contentKey);
-    const layout = stream.layout(sealed.length);
+    const { count, chunk } = await openChunks(sealed.length, async (start, end) => sealed.slice(start, end), name,
+        contentKey);
     const parts = [];
-    for (let index = 0; index < layout.count; index += 1) {
-        parts.push(await stream.open(sealed.slice(...layout.range(index)), index, index === layout.count - 1));
-    }
+    for (let index = 0; index < count; index += 1) parts.push(await chunk(index));
     return concat(...parts);
 }

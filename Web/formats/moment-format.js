@@ -79,6 +79,16 @@ export const isDuration = (value) => typeof value === "number" && value > 0 && v
 /** @param {string} type */
 export const isRecording = (type) => recordingTypes.includes(type);
 
+/**
+ * What a moment states of a photo, without what is known on this device alone.
+ * @param {MomentPhoto} photo
+ * @returns {MomentPhoto}
+ */
+export const momentPhoto = ({ id, width, height, hash, description, kind, duration }) => ({
+    id, width, height, hash, ...(description ? { description } : {}), ...(kind ? { kind } : {}),
+    ...(duration ? { duration } : {}),
+});
+
 /** @param {any} place */
 function isPlace(place) {
     const { name, latitude, longitude } = place ?? {};

@@ -16,6 +16,11 @@ public struct MomentPlace: Codable, Equatable, Sendable {
 /// What a moment has besides photos.
 public enum RecordingKind: String, Codable, Sendable { case video, voice }
 
+extension [MomentReport.Photo] {
+    /// - Parameter kind: nil for photos.
+    public func count(of kind: RecordingKind?) -> Int { count { $0.kind == kind } }
+}
+
 /// A moment without its words.
 public struct MomentReport: Codable, Equatable, Sendable {
     public struct Photo: Codable, Equatable, Sendable {

@@ -52,7 +52,7 @@ public struct MomentStatistics: Encodable, Equatable, Sendable {
     public init(_ moments: [MomentReport], together: LocalDay? = nil, today: LocalDay? = nil) {
         let days = moments.map { LocalDay(date: $0.date, offset: $0.offset) }
         self.moments = moments.count
-        func count(_ kind: RecordingKind?) -> Int { moments.reduce(0) { $0 + $1.photos.count { $0.kind == kind } } }
+        func count(_ kind: RecordingKind?) -> Int { moments.reduce(0) { $0 + $1.photos.count(of: kind) } }
         photos = count(nil)
         videos = count(.video)
         voiceNotes = count(.voice)
@@ -65,7 +65,7 @@ public struct MomentStatistics: Encodable, Equatable, Sendable {
             .sorted { ($1.moments, $0.mood) < ($0.moments, $1.mood) }
         var photosOfMonths: [Int: [Int]] = [:]
         for (day, moment) in zip(days, moments) {
-            photosOfMonths[day.year * 12 + day.month - 1, default: []].append(moment.photos.count { $0.kind == nil })
+            photosOfMonths[day.year * 12 + day.month - 1, default: []].append(moment.photos.count(of: nil))
         }
         let months = photosOfMonths.sorted { $0.key > $1.key }.map { month, photos in
             Month(year: month / 12, month: month % 12 + 1, moments: photos.count, photos: photos.reduce(0, +))

@@ -59,10 +59,9 @@ public enum MomentChart: Int, CaseIterable, Sendable {
 }
 
 extension [MomentReport.Photo] {
-    /// "2 photos", "1 video"; what there is none of is left out.
+    /// "2 photos", "1 video": only the kinds that there are.
     var counts: [String] {
-        let (photos, videos) = (count { $0.kind == nil }, count { $0.kind == .video })
-        let notes = count - photos - videos
+        let (photos, videos, notes) = (count(of: nil), count(of: .video), count(of: .voice))
         return [
             (photos, MomentChart.photos(photos)),
             (videos, localized(videos, one: "\(videos) video", other: "\(videos) videos")),

@@ -41,6 +41,13 @@ def sealed(page, count):
         eventually_equals(page.locator(f".editor-tile-{state}").count, count, f"{count} photos are {state}")
 
 
+def refused(page, *sentences):
+    """Opens the list of the files that could not be added, of which each has its sentence."""
+    page.get_by_text(f"{len(sentences)} files couldn’t be added").click()
+    for sentence in sentences:
+        page.get_by_text(sentence).wait_for()
+
+
 def written(page, title, words=""):
     page.get_by_label("Title").fill(title)
     if words:

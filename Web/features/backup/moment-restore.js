@@ -6,12 +6,12 @@ import { FormatError } from "../../crypto/errors.js";
 import { sha256 } from "../../crypto/primitives.js";
 import { KeyRing, ringKind } from "../../crypto/ring.js";
 import { sealInPieces } from "../../crypto/sealed-pieces.js";
-import { ContentStream, openContent, sealContent, streamHeaderLength, streamName } from "../../crypto/stream.js";
+import { openChunks, openContent, sealContent, streamName } from "../../crypto/stream.js";
 import { StoreError } from "../../store/errors.js";
 import { entryKind } from "./notes-backup.js";
 import { BackupReader } from "./backup-file.js";
 import { CompanionError } from "../../household/errors.js";
-import { chunkLogarithm, isRecording, photoBody, photoHash, readMoment, readPhoto, sealedLength,
+import { chunkLogarithm, isRecording, momentPhoto, photoBody, photoHash, readMoment, readPhoto, sealedLength,
 } from "../../formats/moment-format.js";
 import { readDate } from "../../formats/special-date.js";
 import { readRemark, shownName } from "../../formats/remark-format.js";
@@ -328,9 +328,7 @@ async function sealedAgain({ device }, backup, photo, vault) {
         const isOwn = record.vault === vault
             && keys.ring.key(ringKind.vault, vault, parseInt(photo.hash.slice(0, 8), 16)) !== undefined;
         const hash = isOwn ? photo.hash : await photoHash(keys.vaultKey(vault), digest ?? new Uint8Array());
-        const { description, kind, duration } = photo;
-        return { id: name.id, width, height, hash, ...(description ? { description } : {}), ...(kind ? { kind } : {}),
-            ...(duration ? { duration } : {}) };
+        return momentPhoto({ ...photo, id: name.id, width, height, hash });
     } catch (error) {
         await staging.cancel();
         throw error;
@@ -353,13 +351,9 @@ async function recordingAgain({ reader }, { from, to }, old, { size, key }, name
     const part = (/** @type {number} */ start, /** @type {number} */ end) => reader.bytes(from + start, from + end);
     const damaged = () => new FormatError("damaged", "A video of the backup is damaged.");
     if (to - from !== sealedLength(size)) throw damaged();
-    const stream = await ContentStream.opening(await part(0, streamHeaderLength), old, key);
-    if (stream.chunkSize !== 2 ** chunkLogarithm) throw damaged();
-    const layout = stream.layout(to - from);
-    const read = async (/** @type {number} */ start) => {
-        const index = start / stream.chunkSize;
-        return stream.open(await part(...layout.range(index)), index, index === layout.count - 1);
-    };
+    const { chunkSize, chunk } = await openChunks(to - from, part, old, key);
+    if (chunkSize !== 2 ** chunkLogarithm) throw damaged();
+    const read = (/** @type {number} */ start) => chunk(start / chunkSize);
     const sealed = await sealInPieces(size, read, name, chunkLogarithm, {
         length: pieceSize, put: (id, index, piece) => staging.putPiece(id, index, piece),
     });

@@ -2,7 +2,7 @@
 import { unbase64, wipe } from "../../crypto/bytes.js";
 import { ringKind } from "../../crypto/ring.js";
 import { sealedBytes } from "../../crypto/signature.js";
-import { ContentStream, streamHeaderLength, streamName } from "../../crypto/stream.js";
+import { openChunks, streamHeaderLength, streamName } from "../../crypto/stream.js";
 import { readBody } from "../../formats/record-bodies.js";
 import { CompanionError } from "../../household/errors.js";
 
@@ -61,15 +61,10 @@ export class IntruderPhotos {
         }
         const contentKey = unbase64(content.contentKey);
         const name = streamName({ vault: record.vault, collection: "intruders", id });
-        const stream = await ContentStream.opening(
-            await hub.readBlob(id, 0, Math.min(streamHeaderLength, size)), name, contentKey);
-        wipe(contentKey);
-        const layout = stream.layout(size);
-        const picture = new Uint8Array(size - streamHeaderLength - 16 * layout.count);
-        for (let index = 0; index < layout.count; index += 1) {
-            const chunk = await hub.readBlob(id, ...layout.range(index));
-            picture.set(await stream.open(chunk, index, index === layout.count - 1), index * stream.chunkSize);
-        }
+        const { count, chunk, chunkSize } = await openChunks(size, (start, end) => hub.readBlob(id, start, end), name,
+            contentKey).finally(() => wipe(contentKey));
+        const picture = new Uint8Array(size - streamHeaderLength - 16 * count);
+        for (let index = 0; index < count; index += 1) picture.set(await chunk(index), index * chunkSize);
         this.device.requireUnlocked(keys);
         return picture;
     }

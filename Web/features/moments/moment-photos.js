@@ -1,7 +1,7 @@
 // The photos, videos and voice notes of moments: sealed in a worker before anything is stored, and opened for display.
 import { randomID, wipe } from "../../crypto/bytes.js";
 import { sealedBytes } from "../../crypto/signature.js";
-import { ContentStream, streamHeaderLength, streamName } from "../../crypto/stream.js";
+import { openChunks, streamName } from "../../crypto/stream.js";
 import { hasVaultKey } from "../../household/private-storage.js";
 import { CompanionError } from "../../household/errors.js";
 import { maximumWhole, photoBody, photoHash, readPhoto, sealedLength } from "../../formats/moment-format.js";
@@ -315,14 +315,12 @@ export class MomentPhotos {
         /** @param {number} start @param {number} end */
         const read = (start, end) => readSealed(this.device, blob, start, end, signal);
         const name = streamName({ vault: record.vault, collection: "photos", id });
-        const header = await read(0, streamHeaderLength);
-        const stream = await ContentStream.opening(header, name, key);
+        const { count, chunkSize, chunk: open } = await openChunks(length, read, name, key);
         wipe(...[content.original, content.medium].map((one) => one?.key));
-        const layout = stream.layout(length);
         /** @param {number} index */
         const chunk = async (index) => {
-            const opened = await stream.open(await read(...layout.range(index)), index, index === layout.count - 1);
-            if (index * stream.chunkSize + opened.length > size) {
+            const opened = await open(index);
+            if (index * chunkSize + opened.length > size) {
                 throw new CompanionError("notFound", "The photo is damaged.");
             }
             this.device.requireUnlocked(keys);
@@ -331,13 +329,13 @@ export class MomentPhotos {
         /** @param {(share: number) => void} progress @param {Uint8Array} [first] its first chunk, if it was read */
         const whole = async (progress, first) => {
             const bytes = new Uint8Array(size);
-            for (let index = 0; index < layout.count; index += 1) {
-                bytes.set(index === 0 && first ? first : await chunk(index), index * stream.chunkSize);
-                progress((index + 1) / layout.count);
+            for (let index = 0; index < count; index += 1) {
+                bytes.set(index === 0 && first ? first : await chunk(index), index * chunkSize);
+                progress((index + 1) / count);
             }
             return bytes;
         };
-        return { type, size, chunkSize: stream.chunkSize, count: layout.count, chunk, whole };
+        return { type, size, chunkSize, count, chunk, whole };
     }
 }
 

@@ -1,7 +1,7 @@
 // Moments: in memory while unlocked, changed offline too, and kept twice if two devices changed one.
 import { recordKey } from "../../formats/record-key.js";
 import { CompanionError } from "../../household/errors.js";
-import { dayOf, momentBody, trashSeconds } from "../../formats/moment-format.js";
+import { dayOf, momentBody, momentPhoto, trashSeconds } from "../../formats/moment-format.js";
 import { stagedPhoto } from "../../sync/photo-staging.js";
 import { textMatcher } from "../../household/text-search.js";
 import { UnlockedIndex } from "./unlocked-index.js";
@@ -163,10 +163,7 @@ export class Moments {
             title: draft.title, words: draft.words, date, mood: draft.mood ?? moment?.mood ?? "",
             favourite: draft.favourite ?? moment?.favourite ?? false,
             offset: draft.offset ?? moment?.offset ?? -new Date(date * 1000).getTimezoneOffset(),
-            ...(place ? { place } : {}), photos: (draft.photos ?? moment?.photos ?? [])
-            .map(({ id, width, height, hash, description, kind, duration }) => ({ id, width, height, hash,
-                ...(description ? { description } : {}), ...(kind ? { kind } : {}),
-                ...(duration ? { duration } : {}) })),
+            ...(place ? { place } : {}), photos: (draft.photos ?? moment?.photos ?? []).map(momentPhoto),
             created: moment?.created ?? now, modified: now,
         }, also, isAnnounced);
     }

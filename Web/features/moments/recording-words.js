@@ -1,7 +1,7 @@
 // What photos, videos and voice notes are called, and the badge that a recording has on its picture.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { counted } from "../../ui/words.js";
+import { countdown, counted } from "../../ui/words.js";
 
 /** @typedef {{ kind?: string, duration?: number }} Kind */
 
@@ -17,13 +17,8 @@ export const countedKinds = (photos) => /** @type {const} */ (["photo", "video",
     return count > 0 ? counted(count, kind) : [];
 }).join(", ");
 
-/** @param {number} seconds "1:02:03" */
-export function clock(seconds) {
-    const whole = Math.round(seconds);
-    const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-    const two = (/** @type {number} */ value) => String(value).padStart(2, "0");
-    return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}`;
-}
+/** @param {number} seconds "1:02:03", to the nearest second */
+export const clock = (seconds) => countdown(Math.round(seconds));
 
 /** @param {Kind} photo @returns {HTMLElement | null} hidden from screen readers, which read its name */
 export const kindBadge = (photo) => (kindOf(photo) === "photo" ? null

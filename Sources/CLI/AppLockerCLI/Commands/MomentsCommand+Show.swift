@@ -90,11 +90,10 @@ private struct SavedPhotos: Encodable {
 }
 
 extension [MomentReport.Photo] {
-    /// "2 photos", "1 video"; what there is none of is left out.
+    /// "2 photos", "1 video": only the kinds that there are.
     var countedKinds: [String] {
         let counts = [
-            (count { $0.kind == nil }, "photo"), (count { $0.kind == .video }, "video"),
-            (count { $0.kind == .voice }, "voice note"),
+            (count(of: nil), "photo"), (count(of: .video), "video"), (count(of: .voice), "voice note"),
         ]
         return counts.filter { $0.0 > 0 }.map { counted($0.0, $0.1) }
     }
