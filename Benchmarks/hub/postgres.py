@@ -1,5 +1,5 @@
-"""A PostgreSQL of the benchmark's own: an ordinary user, a Unix socket only, its data next to the other measured
-data."""
+"""A PostgreSQL server of a benchmark's or a browser test's own: an ordinary user, a Unix socket only, its data in a
+directory that the caller chooses."""
 
 import os
 import pwd
