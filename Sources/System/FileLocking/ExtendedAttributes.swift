@@ -30,7 +30,7 @@ enum ExtendedAttributes {
             if result == 0 { continue }
             switch errno {
             case EPERM, EACCES, EOPNOTSUPP, EINVAL, ERANGE, E2BIG: refused.append(name)
-            default: throw FileLockingError.system("set the attributes of", file.path, errno)
+            default: throw FileLockingError.system("set its attributes", file.path, errno)
             }
         }
         return refused
@@ -50,6 +50,6 @@ enum ExtendedAttributes {
             if count >= 0 { return value.prefix(count).map { UInt8(bitPattern: $0) } }
             guard errno == ERANGE else { break }
         }
-        throw FileLockingError.system("read the attributes of", file.path, errno)
+        throw FileLockingError.system("read its attributes", file.path, errno)
     }
 }

@@ -6,7 +6,7 @@ enum FileInspection {
     /// Checks a name in an open directory, then opens it for reading. Links are refused, not followed.
     static func open(_ name: String, in directory: OpenFile) throws -> (file: OpenFile, status: FileStatus) {
         let path = directory.path(of: name)
-        guard let found = try directory.status(of: name) else { throw FileLockingError.system("open", path, ENOENT) }
+        guard let found = try directory.status(of: name) else { throw FileLockingError.system("open it", path, ENOENT) }
         try check(found, path: path)
         let file = try directory.open(name)
         let status = try file.status()

@@ -18,7 +18,7 @@ extension FileLocker {
             )
         }
         guard try place.directory.status(of: originalName(place)) == nil else {
-            throw FileLockingError.system("write", path, EEXIST)
+            throw FileLockingError.system("write it", path, EEXIST)
         }
         let passcode = try await sealing.earlierPasscode(for: place.path)
         return try await runBlocking { cancellation in

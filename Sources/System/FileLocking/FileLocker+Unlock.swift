@@ -142,7 +142,7 @@ struct FileTraits {
             notes.append("\(path) belongs to you now: only root can restore its owner.")
         }
         guard fchmod(file.descriptor, mode) == 0 else {
-            throw FileLockingError.system("set the permissions of", path, errno)
+            throw FileLockingError.system("set its permissions", path, errno)
         }
         let refused = try ExtendedAttributes.write(attributes, to: file)
         if !refused.isEmpty {
@@ -156,7 +156,7 @@ struct FileTraits {
                 timespec(tv_sec: modified.seconds, tv_nsec: modified.nanoseconds),
             ]
             guard futimens(file.descriptor, times) == 0 else {
-                throw FileLockingError.system("set the time of", path, errno)
+                throw FileLockingError.system("set its time", path, errno)
             }
         }
         return notes

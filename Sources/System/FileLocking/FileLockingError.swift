@@ -36,7 +36,7 @@ public struct FileLockingError: Error, Sendable, CustomStringConvertible {
 extension FileLockingError {
     /// A failed system call.
     /// - Parameters:
-    ///   - doing: the operation, for example "read".
+    ///   - doing: the operation, for example "read it".
     ///   - number: its errno.
     static func system(_ doing: String, _ path: String, _ number: Int32) -> FileLockingError {
         let cause = POSIXError(POSIXErrorCode(rawValue: number) ?? .EIO)
@@ -44,15 +44,15 @@ extension FileLockingError {
             switch number {
             case ENOENT, ENOTDIR: (.notFound, "\(path) does not exist.")
             case EACCES, EPERM:
-                (.notAllowed, "This user may not \(doing) \(path); ask its owner, or run the command as root.")
+                (.notAllowed, "\(path): this user may not \(doing). Ask its owner, or run the command as root.")
             case EROFS: (.notAllowed, "\(path) is on a file system that can only be read; nothing was changed.")
             case ENOSPC, EDQUOT:
-                (.diskFull, "The disk has no space to \(doing) \(path); free some and try again.")
+                (.diskFull, "\(path): the disk has no space to \(doing). Free some and try again.")
             case ELOOP: (.unsupportedKind, "\(path) is a symbolic link; name the file that it leads to.")
             case ENAMETOOLONG: (.unsupportedKind, "The name of \(path) is too long; rename it first.")
             case EEXIST: (.alreadyExists, "\(path) exists already; move it away first.")
             default:
-                (.failed, "AppLocker could not \(doing) \(path) (\(String(cString: strerror(number)))); try again.")
+                (.failed, "\(path): AppLocker could not \(doing) (\(String(cString: strerror(number)))). Try again.")
             }
         return FileLockingError(code, sentence, cause: cause)
     }

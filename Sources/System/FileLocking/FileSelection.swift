@@ -83,7 +83,7 @@ public struct FileSelection: Sendable {
         {
             return try add(path + FileLocker.suffix, cancellation)
         }
-        guard exists else { throw FileLockingError.system("open", path, number) }
+        guard exists else { throw FileLockingError.system("open it", path, number) }
         if status.st_mode & S_IFMT == S_IFDIR {
             if options.purpose == .lock { try checkFolder(path) }
             return try descend(into: path, FileStatus(status), cancellation)
@@ -101,7 +101,7 @@ public struct FileSelection: Sendable {
             "/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/root", "/run", "/sbin", "/sys", "/usr",
             "/var", "/home",
         ]
-        guard let resolved = realpath(path, nil) else { throw FileLockingError.system("open", path, errno) }
+        guard let resolved = realpath(path, nil) else { throw FileLockingError.system("open it", path, errno) }
         defer { free(resolved) }
         guard !system.contains(String(cString: resolved)) else {
             throw FileLockingError(

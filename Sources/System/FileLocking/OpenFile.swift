@@ -18,7 +18,7 @@ final class OpenFile: Sendable {
     /// Opens a directory by its path; links in it are followed.
     static func directory(_ path: String) throws -> OpenFile {
         try OpenFile(
-            descriptor: checked("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }, path: path)
+            descriptor: checked("open it", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }, path: path)
     }
 
     /// Opens a name in a directory. A link is refused, and opening a pipe doesn't block.
@@ -26,14 +26,14 @@ final class OpenFile: Sendable {
         let path = path(of: name)
         let all = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
         return try OpenFile(
-            descriptor: Self.checked("open", path) { openat(descriptor, name, all, mode) }, path: path)
+            descriptor: Self.checked("open it", path) { openat(descriptor, name, all, mode) }, path: path)
     }
 
     func path(of name: String) -> String { path == "." ? name : path.hasSuffix("/") ? path + name : path + "/" + name }
 
     func status() throws -> FileStatus {
         var status = stat()
-        _ = try Self.checked("inspect", path) { fstat(descriptor, &status) }
+        _ = try Self.checked("inspect it", path) { fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
@@ -42,14 +42,14 @@ final class OpenFile: Sendable {
         var status = stat()
         if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
         if errno == ENOENT { return nil }
-        throw FileLockingError.system("inspect", path(of: name), errno)
+        throw FileLockingError.system("inspect it", path(of: name), errno)
     }
 
     /// Reads at an offset until the buffer is full or the end is reached.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws -> Int {
         var count = 0
         while count < buffer.count {
-            let more = try Self.checked("read", path) {
+            let more = try Self.checked("read it", path) {
                 pread(descriptor, buffer.baseAddress! + count, buffer.count - count, off_t(offset) + off_t(count))
             }
             if more == 0 { break }
@@ -61,7 +61,7 @@ final class OpenFile: Sendable {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws {
         var count = 0
         while count < bytes.count {
-            count += try Self.checked("write", path) {
+            count += try Self.checked("write it", path) {
                 pwrite(descriptor, bytes.baseAddress! + count, bytes.count - count, off_t(offset) + off_t(count))
             }
         }
@@ -72,32 +72,34 @@ final class OpenFile: Sendable {
     func reserve(_ size: UInt64) throws {
         let result = clinux_reserve(descriptor, Int64(size))
         guard result == ENOSPC || result == EDQUOT || result == EFBIG else { return }
-        throw FileLockingError.system("write", path, result)
+        throw FileLockingError.system("write it", path, result)
     }
 
-    func setSize(_ size: UInt64) throws { _ = try Self.checked("write", path) { ftruncate(descriptor, off_t(size)) } }
+    func setSize(_ size: UInt64) throws {
+        _ = try Self.checked("write it", path) { ftruncate(descriptor, off_t(size)) }
+    }
 
     /// Returns when everything that was written is on the disk.
-    func sync() throws { _ = try Self.checked("write", path) { fsync(descriptor) } }
+    func sync() throws { _ = try Self.checked("write it", path) { fsync(descriptor) } }
 
     /// For a directory: makes its entries durable. EINVAL, of file systems that can't do it, is ignored.
     func syncEntries() throws {
         guard fsync(descriptor) != 0, errno != EINVAL else { return }
-        throw FileLockingError.system("write", path, errno)
+        throw FileLockingError.system("write it", path, errno)
     }
 
     /// Removes a name from this directory.
     func remove(_ name: String) throws {
-        _ = try Self.checked("remove", path(of: name)) { unlinkat(descriptor, name, 0) }
+        _ = try Self.checked("remove it", path(of: name)) { unlinkat(descriptor, name, 0) }
     }
 
     /// The names in this directory except "." and ".."; nil for one that is not valid UTF-8.
     func names() throws -> [String?] {
         // Opened again, because duplicates of a descriptor share the position.
-        let own = try Self.checked("read", path) { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        let own = try Self.checked("read it", path) { openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard let stream = fdopendir(own) else {
             close(own)
-            throw FileLockingError.system("read", path, errno)
+            throw FileLockingError.system("read it", path, errno)
         }
         defer { closedir(stream) }
         var names: [String?] = []
@@ -109,7 +111,7 @@ final class OpenFile: Sendable {
             if name != ".", name != ".." { names.append(name) }
             errno = 0
         }
-        if errno != 0 { throw FileLockingError.system("read", path, errno) }
+        if errno != 0 { throw FileLockingError.system("read it", path, errno) }
         return names
     }
 

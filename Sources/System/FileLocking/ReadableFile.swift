@@ -5,6 +5,8 @@ import Foundation
 public struct ReadableFile: Sendable {
     /// In bytes.
     public let size: UInt64
+    /// Whether its mode lets its group or everybody read it.
+    public let isReadableByOthers: Bool
     private let handle: FileHandle
 
     /// Blocks, but not for a pipe without a writer.
@@ -20,6 +22,7 @@ public struct ReadableFile: Sendable {
             throw FileLockingError(.notReadable, "\(path) is not a file.")
         }
         size = UInt64(status.st_size)
+        isReadableByOthers = status.st_mode & (S_IRGRP | S_IROTH) != 0
     }
 
     /// Blocks.

@@ -45,7 +45,7 @@ final class TemporaryFile: @unchecked Sendable {
     /// - Throws: `FileLockingError` with code `alreadyExists`.
     func rename(to newName: String) throws {
         let result = clinux_rename_keeping(directory.descriptor, name, directory.descriptor, newName)
-        guard result == 0 else { throw FileLockingError.system("write", directory.path(of: newName), result) }
+        guard result == 0 else { throw FileLockingError.system("write it", directory.path(of: newName), result) }
         isNamed = true
     }
 

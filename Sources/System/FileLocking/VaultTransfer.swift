@@ -88,7 +88,7 @@ public final class ReceivedFile: @unchecked Sendable {
         name = (path as NSString).lastPathComponent
         let folder = (path as NSString).deletingLastPathComponent
         directory = try OpenFile.directory(folder.isEmpty ? "." : folder)
-        guard try directory.status(of: name) == nil else { throw FileLockingError.system("write", path, EEXIST) }
+        guard try directory.status(of: name) == nil else { throw FileLockingError.system("write it", path, EEXIST) }
         TemporaryFile.sweep(directory)
         temporary = try TemporaryFile(in: directory)
         writer = SequentialWriter(temporary.file, leavesHoles: true)

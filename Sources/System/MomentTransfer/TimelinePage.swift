@@ -102,7 +102,7 @@ struct TimelinePage {
         let missing = one.photos.count - shown.count
         if missing > 0 {
             lines.append(
-                "<p class=\"soft\">\(missing == 1 ? "One photo" : "\(missing) photos") could not be opened.</p>")
+                "<p class=\"soft\">\(missing == 1 ? "1 file" : "\(missing) files") could not be opened.</p>")
         }
         return (lines + ["</article>"]).joined(separator: "\n")
     }
