@@ -10,9 +10,10 @@ struct HostFiles: Sendable {
         case unreadable
     }
 
+    func path(_ path: String) -> String { root == "/" ? path : root + path }
+
     func bytes(_ path: String) -> Result<[UInt8], Absence> {
-        let full = root == "/" ? path : root + path
-        guard let file = fopen(full, "re") else { return .failure(errno == ENOENT ? .missing : .unreadable) }
+        guard let file = fopen(self.path(path), "re") else { return .failure(errno == ENOENT ? .missing : .unreadable) }
         defer { fclose(file) }
         var content: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
@@ -33,17 +34,18 @@ struct HostFiles: Sendable {
         return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    func exists(_ path: String) -> Bool { access(root == "/" ? path : root + path, F_OK) == 0 }
+    func exists(_ path: String) -> Bool { access(self.path(path), F_OK) == 0 }
 
     /// The target of a symbolic link; nil if it is not a link or can't be read.
     func link(_ path: String) -> String? {
-        try? FileManager.default.destinationOfSymbolicLink(atPath: root == "/" ? path : root + path)
+        try? FileManager.default.destinationOfSymbolicLink(atPath: self.path(path))
     }
 
     /// The names in a directory, sorted.
     func names(in path: String) -> Result<[String], Absence> {
-        let full = root == "/" ? path : root + path
-        guard let directory = opendir(full) else { return .failure(errno == ENOENT ? .missing : .unreadable) }
+        guard let directory = opendir(self.path(path)) else {
+            return .failure(errno == ENOENT ? .missing : .unreadable)
+        }
         defer { closedir(directory) }
         var names: [String] = []
         while let entry = readdir(directory) {

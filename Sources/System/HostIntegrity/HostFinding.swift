@@ -1,5 +1,5 @@
 /// The result of one test of the host.
-public struct HostFinding: Sendable, Equatable, Codable {
+public struct HostFinding: Sendable, Equatable {
     /// Which test it was. The names are stable: scripts may rely on them.
     public enum ID: String, Sendable, Codable, CaseIterable {
         case launchHold = "launch-hold"
@@ -62,11 +62,22 @@ public struct HostFinding: Sendable, Equatable, Codable {
     }
     /// What to do about it, in one sentence, where there is something to do.
     public var advice: String?
+    /// What a program that runs as root can do about it.
+    public var fix: Fix?
 
-    init(_ id: ID, _ state: State, _ sentence: String, advice: String? = nil) {
+    public enum Fix: Sendable, Equatable {
+        case kernelSetting(KernelSetting)
+        /// systemd has AppLocker's services, and does not start them at boot.
+        case enableServices
+        case startServices
+        case installFfmpeg
+    }
+
+    init(_ id: ID, _ state: State, _ sentence: String, advice: String? = nil, fix: Fix? = nil) {
         self.id = id
         self.state = state
         self.sentence = sentence
         self.advice = advice
+        self.fix = fix
     }
 }

@@ -22,18 +22,18 @@ extension HostInspection {
 
     /// Yama's ptrace_scope (Linux 3.4): who may read and change the memory of a running app.
     func tracing() -> HostFinding {
-        let advice = "Set kernel.yama.ptrace_scope to 1 or more with sysctl."
-        switch files.number("/proc/sys/kernel/yama/ptrace_scope") {
+        switch files.number(KernelSetting.tracing.path) {
         case nil:
             return HostFinding(
                 .tracing, .degraded,
                 "This kernel has no ptrace scope: every program of a user can trace that user's running apps.",
                 advice: "Use a kernel with the Yama security module, and set kernel.yama.ptrace_scope to 1 or more.")
-        case 0:
+        case let scope? where !KernelSetting.tracing.isSafe(scope):
             return HostFinding(
                 .tracing, .degraded,
                 "The ptrace scope is 0: every program of a user can trace that user's running apps.",
-                advice: advice)
+                advice: "Run `sudo applocker doctor --fix tracing`, which sets kernel.yama.ptrace_scope to 1.",
+                fix: .kernelSetting(.tracing))
         case let scope?:
             return HostFinding(
                 .tracing, .ok, "The ptrace scope is \(scope): programs can't trace others that they didn't start.")
@@ -52,6 +52,7 @@ extension HostInspection {
         guard files.exists("/proc/sys/user/max_user_namespaces") else {
             return HostFinding(.userNamespaces, .unknown, "This kernel does not report whether it has user namespaces.")
         }
+        let canForbid = files.exists(KernelSetting.userNamespaces.path)
         switch overlay {
         case .held, .denied, .refused:
             return HostFinding(
@@ -62,7 +63,10 @@ extension HostInspection {
             return HostFinding(
                 .userNamespaces, .degraded,
                 "Ordinary users can create user namespaces, and in them a locked program can start without a prompt.",
-                advice: "Forbid them, or see the advice on overlay mounts.")
+                advice: canForbid
+                    ? "Run `sudo applocker doctor --fix user-namespaces`, or see the advice on overlay mounts."
+                    : "Forbid them, or see the advice on overlay mounts.",
+                fix: canForbid ? .kernelSetting(.userNamespaces) : nil)
         case .notTried:
             return HostFinding(
                 .userNamespaces, .unknown,
@@ -108,11 +112,15 @@ extension HostInspection {
         guard let taint = files.number("/proc/sys/kernel/tainted") else {
             return HostFinding(.kernelTaint, .unknown, "The kernel's taint state could not be read.")
         }
-        let meanings = [(1, "a module loaded by force"), (3, "a module unloaded by force"), (13, "an unsigned module")]
+        let meanings = [
+            (1, "A module was loaded into the kernel by force."),
+            (3, "A module was unloaded from the kernel by force."),
+            (13, "An unsigned module was loaded into the kernel."),
+        ]
         let found = meanings.filter { taint & (1 << $0.0) != 0 }.map(\.1)
         guard found.isEmpty else {
             return HostFinding(
-                .kernelTaint, .degraded, "Loaded into the kernel since it started: \(found.joined(separator: ", ")).",
+                .kernelTaint, .degraded, found.joined(separator: " "),
                 advice: "Identify the module with `journalctl -k --grep taint`.")
         }
         return HostFinding(
@@ -142,10 +150,11 @@ extension HostInspection {
             return HostFinding(.coreFiles, .unknown, "The core file pattern could not be read.")
         }
         let pattern = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        if files.number("/proc/sys/fs/suid_dumpable") == 1 {
+        if let mode = files.number(KernelSetting.coreFiles.path), !KernelSetting.coreFiles.isSafe(mode) {
             return HostFinding(
                 .coreFiles, .degraded, "Programs that change their user leave core files that their user can read.",
-                advice: "Set fs.suid_dumpable to 0 or 2 with sysctl.")
+                advice: "Run `sudo applocker doctor --fix core-files`, which sets fs.suid_dumpable to 0.",
+                fix: .kernelSetting(.coreFiles))
         }
         return HostFinding(
             .coreFiles, .ok,

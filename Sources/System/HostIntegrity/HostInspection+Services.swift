@@ -10,12 +10,30 @@ extension HostInspection {
         }
         let units = ["applocker-gate.service", "applockerd.service"]
         let places = ["/etc/systemd/system/", "/lib/systemd/system/", "/usr/lib/systemd/system/"]
-        let missing = units.filter { unit in !places.contains { files.exists($0 + unit) } }
+        // A package that was removed leaves its units masked.
+        let missing = units.filter { unit in
+            !places.contains { files.exists($0 + unit) && files.link($0 + unit) != "/dev/null" }
+        }
         guard missing.isEmpty else {
             return HostFinding(
                 .serviceUnits, .degraded,
                 "AppLocker is not a system service here: it runs only while `applocker up` runs.",
                 advice: "Install the package, which starts AppLocker before anybody can log in.")
+        }
+        guard !units.contains(where: { files.link("/etc/systemd/system/" + $0) == "/dev/null" }) else {
+            return HostFinding(
+                .serviceUnits, .degraded, "AppLocker's system services are masked: they can't be started.",
+                advice: "Run `sudo systemctl unmask \(units.joined(separator: " "))`.")
+        }
+        guard isEnabled("applockerd.service") else {
+            return HostFinding(
+                .serviceUnits, .degraded, "AppLocker does not start with this computer: its services are not enabled.",
+                advice: "Run `sudo systemctl enable --now \(units.joined(separator: " "))`.", fix: .enableServices)
+        }
+        guard files.exists("/sys/fs/cgroup/cgroup.controllers") else {
+            return HostFinding(
+                .serviceUnits, .unknown,
+                "Whether AppLocker's services run can't be read, because control groups are not unified here.")
         }
         let idle = units.filter { unit in
             files.text("/sys/fs/cgroup/system.slice/\(unit)/cgroup.procs").map(\.isEmpty) != .success(false)
@@ -23,9 +41,20 @@ extension HostInspection {
         guard idle.isEmpty else {
             return HostFinding(
                 .serviceUnits, .degraded, "These services of AppLocker do not run: \(idle.joined(separator: ", ")).",
-                advice: "See `systemctl status \(idle[0])`.")
+                advice: "See `systemctl status \(idle[0])`.", fix: .startServices)
         }
         return HostFinding(.serviceUnits, .ok, "Gate and daemon run as system services.")
+    }
+
+    /// Whether another unit starts it, by the links that `systemctl enable` makes. The daemon starts the gate.
+    private func isEnabled(_ unit: String) -> Bool {
+        ["/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system"].contains { directory in
+            let names = (try? files.names(in: directory).get()) ?? []
+            return names.contains { name in
+                (name.hasSuffix(".wants") || name.hasSuffix(".requires"))
+                    && files.link("\(directory)/\(name)/\(unit)") != nil
+            }
+        }
     }
 
     /// Whether an intruder photo can be taken: a camera of the kernel (Video4Linux), and ffmpeg.
@@ -40,7 +69,7 @@ extension HostInspection {
         case (false, false):
             return HostFinding(
                 .camera, .degraded, "There is a camera, but no ffmpeg: no photo of a wrong passcode can be taken.",
-                advice: "Install the package ffmpeg.")
+                advice: "Install the package ffmpeg.", fix: .installFfmpeg)
         case (true, _):
             return HostFinding(.camera, .ok, "There is no camera: a wrong passcode is recorded without a photo.")
         }

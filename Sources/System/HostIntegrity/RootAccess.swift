@@ -103,22 +103,26 @@ struct RootAccess: Equatable {
     }
 
     var finding: HostFinding {
+        // A sentence each, as catalogues translate them.
         var silent: [String] = []
-        if !otherRoots.isEmpty { silent.append("\(otherRoots.joined(separator: ", ")): user number 0") }
-        if !throughGroups.isEmpty { silent.append("by their group: \(throughGroups.joined(separator: ", "))") }
-        if !withoutPassword.isEmpty { silent.append("by sudo: \(withoutPassword.joined(separator: ", "))") }
-        let asked = withPassword.isEmpty ? "" : " With their own password: \(withPassword.joined(separator: ", "))."
-        let limit = unreadable.isEmpty ? "" : " Not readable: \(unreadable.joined(separator: ", "))."
+        if !otherRoots.isEmpty { silent.append("By user number 0: \(otherRoots.joined(separator: ", ")).") }
+        if !throughGroups.isEmpty { silent.append("By their group: \(throughGroups.joined(separator: ", ")).") }
+        if !withoutPassword.isEmpty { silent.append("By sudo's rules: \(withoutPassword.joined(separator: ", ")).") }
+        var rest: [String] = []
+        if !withPassword.isEmpty {
+            rest.append("With their own password: \(withPassword.joined(separator: ", ")).")
+        }
+        if !unreadable.isEmpty { rest.append("Not readable: \(unreadable.joined(separator: ", ")).") }
         guard silent.isEmpty else {
+            let sentences = ["Users can become root without a password, and so turn AppLocker off."] + silent + rest
             return HostFinding(
-                .rootAccess, .degraded,
-                "These users can become root without a password, and so turn AppLocker off: "
-                    + "\(silent.joined(separator: "; "))." + asked + limit,
+                .rootAccess, .degraded, sentences.joined(separator: " "),
                 advice: "Remove these rights from users whom AppLocker should stop.")
         }
         guard unreadable.isEmpty else {
             return HostFinding(
-                .rootAccess, .unknown, "The list of users who can become root is incomplete." + asked + limit,
+                .rootAccess, .unknown,
+                (["The list of users who can become root is incomplete."] + rest).joined(separator: " "),
                 advice: "Run `sudo applocker doctor` for the full list.")
         }
         return HostFinding(
