@@ -57,21 +57,32 @@ public struct InstalledReport: Codable, Equatable, Sendable {
     public var kind: String
     public var isListed: Bool
     public var state: AppReport.State?
+    /// Absolute paths of its programs.
+    public var executables: [String]
 
-    public init(id: String, name: String, icon: String?, kind: String, isListed: Bool, state: AppReport.State?) {
+    public init(
+        id: String, name: String, icon: String?, kind: String, isListed: Bool, state: AppReport.State?,
+        executables: [String] = []
+    ) {
         self.id = id
         self.name = name
         self.icon = icon
         self.kind = kind
         self.isListed = isListed
         self.state = state
+        self.executables = executables
     }
 }
 
 /// Names an app: an app id, a name, or an executable's absolute path.
 public struct AddAppRequest: Codable, Sendable {
     public var app: String
-    public init(app: String) { self.app = app }
+    /// "keep", "freeze" or "close": what happens to its instances that run now, of every user; absent: "keep".
+    public var running: String?
+    public init(app: String, running: String? = nil) {
+        self.app = app
+        self.running = running
+    }
 }
 
 /// Absent fields stay unchanged.
@@ -128,20 +139,26 @@ public struct UnlockRequest: Codable, Sendable {
     public var apps: [String]
     public var all: Bool
     public var grant: GrantRequest
+    /// Whether the grant's duration is added to what is left of the apps' grants. An app without one is refused then.
+    public var extends: Bool
     public var passcode: String
-    public init(apps: [String] = [], all: Bool = false, grant: GrantRequest, passcode: String) {
+    public init(
+        apps: [String] = [], all: Bool = false, grant: GrantRequest, extends: Bool = false, passcode: String
+    ) {
+        self.extends = extends
         self.apps = apps
         self.all = all
         self.grant = grant
         self.passcode = passcode
     }
 
-    /// Absent fields name no app.
+    /// Absent fields name no app, and extend nothing.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         apps = try container.decodeIfPresent([String].self, forKey: .apps) ?? []
         all = try container.decodeIfPresent(Bool.self, forKey: .all) ?? false
         grant = try container.decode(GrantRequest.self, forKey: .grant)
+        extends = try container.decodeIfPresent(Bool.self, forKey: .extends) ?? false
         passcode = try container.decode(String.self, forKey: .passcode)
     }
 }

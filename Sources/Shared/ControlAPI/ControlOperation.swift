@@ -35,7 +35,7 @@ public struct ControlOperations: Sendable {
 
     // MARK: The owner
 
-    public let setUp = ControlOperation<PasscodeRequest, DoneReport>(.setUp)
+    public let setUp = ControlOperation<SetUpRequest, DoneReport>(.setUp)
     public let openSession = ControlOperation<PasscodeRequest, SessionReport>(.openSession)
     public let endSession = ControlOperation<NoInput, DoneReport>(.endSession)
     public let changePasscode = ControlOperation<ChangePasscodeRequest, DoneReport>(.changePasscode)

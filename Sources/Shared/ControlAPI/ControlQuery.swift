@@ -37,6 +37,22 @@ public struct QueryField<Query> {
             name: name, read: { $1[keyPath: value] = $0 == "true" }, write: { $0[keyPath: value] ? "true" : nil })
     }
 
+    /// One of the values' names.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ value: WritableKeyPath<Query, Choice?>
+    ) -> Self {
+        Self(
+            name: name,
+            read: { (text, query) throws(ControlError) in
+                guard let choice = Choice(rawValue: text) else {
+                    let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw ControlError(.badRequest, "\(name) has to be one of \(names).")
+                }
+                query[keyPath: value] = choice
+            },
+            write: { $0[keyPath: value]?.rawValue })
+    }
+
     static func number<Number: FixedWidthInteger>(
         _ name: String, _ value: WritableKeyPath<Query, Number>, _ range: ClosedRange<Int>
     ) -> Self {

@@ -1,4 +1,27 @@
-/// Carries the owner's passcode: `setup` and `sessions`.
+/// `POST /v1/setup`: one of the two.
+public struct SetUpRequest: Codable, Sendable {
+    public var passcode: String?
+    public var earlierVerifier: EarlierVerifier?
+    public init(passcode: String) { self.passcode = passcode }
+    public init(earlierVerifier: EarlierVerifier) { self.earlierVerifier = earlierVerifier }
+}
+
+/// What the earlier AppLocker stored to recognise its passcode.
+public struct EarlierVerifier: Codable, Equatable, Sendable {
+    /// "sha256" or "pbkdf2-sha256".
+    public var kind: String
+    /// Base64.
+    public var salt: String
+    /// Base64, 32 bytes.
+    public var digest: String
+    public init(kind: String, salt: String, digest: String) {
+        self.kind = kind
+        self.salt = salt
+        self.digest = digest
+    }
+}
+
+/// Carries the owner's passcode.
 public struct PasscodeRequest: Codable, Sendable {
     public var passcode: String
     public init(passcode: String) { self.passcode = passcode }
@@ -36,7 +59,9 @@ public struct ChangePasscodeRequest: Codable, Sendable {
 
 public struct MonitoringRequest: Codable, Sendable {
     public var isOn: Bool
-    /// Only with `isOn` false: turns itself on again after this many seconds (60 to 86,400).
+    public static let allowedSeconds = 60...86_400
+
+    /// Only with `isOn` false: turns itself on again after this many seconds, in `allowedSeconds`.
     public var forSeconds: Int?
     public init(isOn: Bool, forSeconds: Int? = nil) {
         self.isOn = isOn
@@ -195,7 +220,16 @@ public struct AppStatistics: Codable, Equatable, Sendable {
     public var allowed: Int
     public var denied: Int
     public var wrongPasscodes: Int
-    public init(app: String, name: String, asked: Int, allowed: Int, denied: Int, wrongPasscodes: Int) {
+    /// How often it was unlocked: for a time, or for one launch by a correct answer.
+    public var unlocks: Int
+    /// When the last of the denied launches was, in seconds since 1970.
+    public var lastDenied: Double?
+    public init(
+        app: String, name: String, asked: Int, allowed: Int, denied: Int, wrongPasscodes: Int, unlocks: Int,
+        lastDenied: Double? = nil
+    ) {
+        self.unlocks = unlocks
+        self.lastDenied = lastDenied
         self.app = app
         self.name = name
         self.asked = asked
@@ -205,15 +239,38 @@ public struct AppStatistics: Codable, Equatable, Sendable {
     }
 }
 
+/// Local days of the computer, today included. After a change of the clock within the period it begins an hour before
+/// or after midnight.
+public enum StatisticsPeriod: String, CaseIterable, Sendable {
+    case today, week, month
+    /// Everything that the log keeps.
+    case all
+
+    /// Nil: there is no limit.
+    public var days: Int? {
+        switch self {
+        case .today: 1
+        case .week: 7
+        case .month: 30
+        case .all: nil
+        }
+    }
+}
+
 /// `GET /v1/statistics`.
 public struct StatisticsQuery: ControlQuery {
-    public static var fields: [QueryField<Self>] { [.flag("all", \.all), .number("days", \.days, 1...3_650)] }
+    public static var fields: [QueryField<Self>] {
+        [.flag("all", \.all), .number("days", \.days, 1...3_650), .choice("period", \.period)]
+    }
 
     /// As in `LogQuery`.
     public var all = false
     public var days = 30
+    /// Instead of `days`.
+    public var period: StatisticsPeriod?
     public init() {}
     public init(days: Int) { self.days = days }
+    public init(period: StatisticsPeriod) { self.period = period }
 }
 
 /// The counts of one local day of the computer.
@@ -224,7 +281,9 @@ public struct DayStatistics: Codable, Equatable, Sendable {
     public var allowed: Int
     public var denied: Int
     public var wrongPasscodes: Int
-    public init(day: String, asked: Int, allowed: Int, denied: Int, wrongPasscodes: Int) {
+    public var unlocks: Int
+    public init(day: String, asked: Int, allowed: Int, denied: Int, wrongPasscodes: Int, unlocks: Int) {
+        self.unlocks = unlocks
         self.day = day
         self.asked = asked
         self.allowed = allowed
@@ -234,12 +293,13 @@ public struct DayStatistics: Codable, Equatable, Sendable {
 }
 
 public struct StatisticsReport: Codable, Equatable, Sendable {
-    public var days: Int
+    /// When the counts begin, in seconds since 1970; nil: with the first event that the log keeps.
+    public var since: Double?
     public var apps: [AppStatistics]
-    /// Days with such events, the oldest first. The first is not whole: the counts begin at this time of that day.
+    /// Days with such events, the oldest first. The first is not whole if the counts begin within it.
     public var byDay: [DayStatistics]
-    public init(days: Int, apps: [AppStatistics], byDay: [DayStatistics]) {
-        self.days = days
+    public init(since: Double?, apps: [AppStatistics], byDay: [DayStatistics]) {
+        self.since = since
         self.apps = apps
         self.byDay = byDay
     }

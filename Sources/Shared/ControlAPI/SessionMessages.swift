@@ -6,6 +6,7 @@ public enum SessionEvent: Codable, Equatable, Sendable {
     /// Sent first, and on every change.
     case state(SessionState)
     case notice(Notice)
+    case closing(ClosingNotice)
 }
 
 /// What a desktop session shows of AppLocker's state.
@@ -81,6 +82,22 @@ public struct Notice: Codable, Equatable, Sendable {
         self.sentence = sentence
         self.hasPhoto = hasPhoto
         self.number = number
+    }
+}
+
+/// The running instances of an app are closed soon, because its grant ends.
+public struct ClosingNotice: Codable, Equatable, Sendable {
+    /// How much longer the app stays open if the user chooses so.
+    public static let extensionSeconds = 300
+
+    public var app: String
+    public var appName: String
+    public var secondsLeft: Int
+
+    public init(app: String, appName: String, secondsLeft: Int) {
+        self.app = app
+        self.appName = appName
+        self.secondsLeft = secondsLeft
     }
 }
 

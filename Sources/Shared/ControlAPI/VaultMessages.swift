@@ -71,9 +71,12 @@ public struct NoteReport: Codable, Equatable, Sendable {
     public var version: String
     /// Of the text, in bytes of UTF-8.
     public var size: Int
+    /// The first line of the text with something in it, at most 100 characters and 400 bytes.
+    public var preview: String
 
     public init(
-        id: String, title: String, created: Double, modified: Double, revision: UInt64, version: String, size: Int
+        id: String, title: String, created: Double, modified: Double, revision: UInt64, version: String, size: Int,
+        preview: String
     ) {
         self.id = id
         self.title = title
@@ -82,6 +85,7 @@ public struct NoteReport: Codable, Equatable, Sendable {
         self.revision = revision
         self.version = version
         self.size = size
+        self.preview = preview
     }
 }
 

@@ -1,26 +1,33 @@
-import ControlAPI
+public import ControlAPI
 import Localization
 
 /// What the bars of a chart compare.
-public enum ActivityChart: Int, CaseIterable, Sendable {
-    case app, day, week, month
+public enum ActivityChart: CaseIterable, Hashable, Sendable {
+    case app(StatisticsPeriod)
+    case day, week, month
+
+    public static let allCases: [ActivityChart] =
+        [.app(.today), .app(.week), .app(.month), .app(.all), .day, .week, .month]
 
     public var title: String {
         switch self {
-        case .app: localized("By app, the last 30 days")
+        case .app(.today): localized("By app, today")
+        case .app(.week): localized("By app, the last 7 days")
+        case .app(.month): localized("By app, the last 30 days")
+        case .app(.all): localized("By app, all")
         case .day: localized("By day")
         case .week: localized("By week")
         case .month: localized("By month")
         }
     }
 
-    /// How many days of counts are read: some more than the bars show, because the first is not whole.
-    var days: Int {
+    /// Some more days of counts than the bars show, because the first is not whole.
+    var query: StatisticsQuery {
         switch self {
-        case .app: 30
-        case .day: 15
-        case .week: 64
-        case .month: 400
+        case .app(let period): StatisticsQuery(period: period)
+        case .day: StatisticsQuery(days: 15)
+        case .week: StatisticsQuery(days: 64)
+        case .month: StatisticsQuery(days: 400)
         }
     }
 
@@ -34,14 +41,12 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
     }
 
     /// Apps with the most launches first; of days, weeks and months the newest. Those before the first launch are left out.
-    func bars(_ report: StatisticsReport, today: LocalDay?) -> [ChartBar] {
-        guard self != .app else {
+    func bars(_ report: StatisticsReport, _ time: DesktopTime) -> [ChartBar] {
+        if case .app = self {
             return Self.bars(
-                report.apps.sorted { $0.asked > $1.asked }.prefix(limit).map {
-                    ($0.name, Counts(asked: $0.asked, denied: $0.denied, wrongPasscodes: $0.wrongPasscodes))
-                })
+                report.apps.sorted { $0.asked > $1.asked }.prefix(limit).map { ($0.name, Counts($0, time)) })
         }
-        guard let today else { return [] }
+        guard let today = time.today else { return [] }
         var counts: [Period: Counts] = [:]
         for day in report.byDay {
             guard let date = LocalDay(day.day), date <= today else { continue }
@@ -54,17 +59,31 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
 
     private struct Counts {
         var asked = 0
+        var unlocks = 0
         var denied = 0
+        /// "14:05", or with the day if that is not today.
+        var lastDenied: String?
         var wrongPasscodes = 0
+
+        init() {}
+
+        init(_ app: AppStatistics, _ time: DesktopTime) {
+            (asked, unlocks, denied, wrongPasscodes) = (app.asked, app.unlocks, app.denied, app.wrongPasscodes)
+            lastDenied = app.lastDenied.map(time.text)
+        }
 
         mutating func add(_ day: DayStatistics) {
             asked += day.asked
+            unlocks += day.unlocks
             denied += day.denied
             wrongPasscodes += day.wrongPasscodes
         }
 
         var detail: String {
             var parts = [localized(asked, one: "\(asked) launch", other: "\(asked) launches")]
+            if unlocks > 0 {
+                parts.append(localized(unlocks, one: "\(unlocks) unlock", other: "\(unlocks) unlocks"))
+            }
             // Other languages have a plural of it.
             if denied > 0 { parts.append(localized(denied, one: "\(denied) denied", other: "\(denied) denied")) }
             if wrongPasscodes > 0 {
@@ -73,6 +92,7 @@ public enum ActivityChart: Int, CaseIterable, Sendable {
                         wrongPasscodes, one: "\(wrongPasscodes) wrong passcode",
                         other: "\(wrongPasscodes) wrong passcodes"))
             }
+            if let lastDenied { parts.append(localized("last denied \(lastDenied)")) }
             return parts.joined(separator: ", ")
         }
     }

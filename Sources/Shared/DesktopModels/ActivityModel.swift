@@ -33,7 +33,7 @@ public final class ActivityModel {
     public private(set) var users: [FilterChoice<UInt32>] = []
     public private(set) var days: [FilterChoice<LocalDay>] = []
     public private(set) var bars: [ChartBar] = []
-    public private(set) var chart = ActivityChart.app
+    public private(set) var chart = ActivityChart.app(.month)
     /// How many events are shown; empty if there are no earlier ones.
     public private(set) var earlier = ""
     /// What the last verification found; empty before.
@@ -103,10 +103,10 @@ public final class ActivityModel {
     private func readBars() async throws {
         let chart = chart
         var report = try await context.control.call(
-            \.statistics, query: StatisticsQuery(days: chart.days), token: context.session.token)
+            \.statistics, query: chart.query, token: context.session.token)
         for (index, app) in report.apps.enumerated() { report.apps[index].name = context.appName(app.app, app.name) }
         // Another one may have been chosen meanwhile.
-        if chart == self.chart { bars = chart.bars(report, today: context.time.today) }
+        if chart == self.chart { bars = chart.bars(report, context.time) }
     }
 
     /// Reads what is new; errors are shown by the overview.

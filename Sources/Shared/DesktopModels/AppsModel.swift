@@ -11,6 +11,8 @@ public struct AppItem: Equatable, Sendable, Identifiable {
     public var listed: AppReport?
     /// "Locked, except by its schedule", "Unlocked until 14:05"; empty for an app that is not on the list.
     public var stateText: String
+    /// Whether it runs now. Only of an app that is not on the list.
+    public var isRunning = false
 
     /// Whether it starts without a prompt although it is on the list.
     public var isOpen: Bool { listed.map { $0.state != .locked } ?? false }
@@ -21,7 +23,9 @@ public struct AppItem: Equatable, Sendable, Identifiable {
 public final class AppsModel {
     /// On the list, by name, as far as they match the search.
     public private(set) var listed: [AppItem] = []
-    /// The other installed apps, by name, as far as they match the search.
+    /// Those of the other installed apps that run, by name, as far as they match the search.
+    public private(set) var running: [AppItem] = []
+    /// The rest of the installed apps, by name, as far as they match the search.
     public private(set) var others: [AppItem] = []
     public private(set) var grants = GrantChoice.all(defaultSeconds: 300)
     public private(set) var categories: [CategoryReport] = []
@@ -29,14 +33,21 @@ public final class AppsModel {
     public private(set) var isLoading = false
     /// Words that a name or id has to contain, all of them.
     public var search = "" { didSet { filter() } }
-    /// Whether both lists are empty because of the search.
-    public var findsNothing: Bool { !search.isEmpty && listed.isEmpty && others.isEmpty }
+    /// Whether all lists are empty because of the search.
+    public var findsNothing: Bool { !search.isEmpty && listed.isEmpty && running.isEmpty && others.isEmpty }
+
+    /// Returns the ids of those of the apps that run.
+    public typealias RunningCheck = @Sendable ([InstalledReport]) async -> Set<String>
 
     private let context: DesktopContext
+    @ObservationIgnored private let checkRunning: RunningCheck
     @ObservationIgnored private var all: [AppItem] = []
     @ObservationIgnored private var installed: [InstalledReport] = []
 
-    public init(_ context: DesktopContext) { self.context = context }
+    public init(_ context: DesktopContext, checkRunning: @escaping RunningCheck) {
+        self.context = context
+        self.checkRunning = checkRunning
+    }
 
     /// Reads everything: the installed apps, the list, categories.
     public func load() async {
@@ -50,7 +61,7 @@ public final class AppsModel {
         }
     }
 
-    /// Reads what changes by itself: states. Errors are shown by the overview.
+    /// Reads what changes by itself: states, and what runs. Errors are shown by the overview.
     public func refresh() async { try? await readList() }
 
     private func readList() async throws {
@@ -58,15 +69,18 @@ public final class AppsModel {
         let categories = try await context.control.call(\.listCategories).categories
         if self.categories != categories { self.categories = categories }
         let ids = Set(apps.map(\.id))
+        let free = installed.filter { !ids.contains($0.id) }
+        let running = await checkRunning(free)
         let items =
             apps.map { app in
                 AppItem(
                     id: app.id, name: context.appName(app.id, app.name), icon: app.icon, listed: app,
                     stateText: stateText(app))
             }
-            + installed.filter { !ids.contains($0.id) }.map { app in
+            + free.map { app in
                 AppItem(
-                    id: app.id, name: context.appName(app.id, app.name), icon: app.icon, listed: nil, stateText: "")
+                    id: app.id, name: context.appName(app.id, app.name), icon: app.icon, listed: nil, stateText: "",
+                    isRunning: running.contains(app.id))
             }
         all = items.sorted { ($0.name.lowercased(), $0.id) < ($1.name.lowercased(), $1.id) }
         filter()
@@ -77,8 +91,10 @@ public final class AppsModel {
 
     private func filter() {
         let found = all.filter { hasAllWords(search, in: "\($0.name) \($0.id)") }
-        let (listed, others) = (found.filter { $0.listed != nil }, found.filter { $0.listed == nil })
+        let (listed, free) = (found.filter { $0.listed != nil }, found.filter { $0.listed == nil })
+        let (running, others) = (free.filter(\.isRunning), free.filter { !$0.isRunning })
         if self.listed != listed { self.listed = listed }
+        if self.running != running { self.running = running }
         if self.others != others { self.others = others }
     }
 
@@ -104,15 +120,22 @@ public final class AppsModel {
 
 // What the user does with them.
 extension AppsModel {
-    /// Adds an app to the list.
+    /// Adds an app to the list. Where instances are frozen or closed, it asks for the passcode also while a session is
+    /// open: any program of the user can press the window's buttons.
     ///
-    /// - Parameter app: an id, or the absolute path of an executable.
-    public func add(_ app: String) async {
+    /// - Parameters:
+    ///   - app: an id, or the absolute path of an executable.
+    ///   - running: what happens to its instances that run now, as `AddAppRequest` has it.
+    public func add(_ app: String, running: String? = nil) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            let changed = try await context.session.perform(localized("Lock \(name)")) { token in
-                try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app))
+            let title = localized("Lock \(name)")
+            let request: @MainActor (_ token: String) async throws -> AppsChanged = { [context] token in
+                try await context.control.call(\.addApp, token: token, body: AddAppRequest(app: app, running: running))
             }
+            let changed =
+                try await running == nil
+                ? context.session.perform(title, request) : context.session.performAsking(title, request)
             let locked = changed.apps.first.map { context.appName($0.id, $0.name) } ?? name
             context.announce(localizedNote(changed.notes) ?? localized("\(locked) is locked."))
         }
@@ -132,7 +155,7 @@ extension AppsModel {
     public func remove(_ app: String) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            try await context.session.perform(localized("Stop locking \(name)")) { token in
+            try await context.session.performAsking(localized("Stop locking \(name)")) { token in
                 try await context.control.call(\.removeApp, parameter: app, token: token)
             }
             context.announce(localized("\(name) is no longer locked."))
@@ -163,7 +186,7 @@ extension AppsModel {
     public func change(_ app: String, _ change: ChangeAppRequest) async {
         let name = item(app)?.name ?? app
         await context.attempt {
-            let changed = try await context.session.perform(localized("Change \(name)")) { token in
+            let changed = try await context.session.performAsking(localized("Change \(name)")) { token in
                 try await context.control.call(\.changeApp, parameter: app, token: token, body: change)
             }
             context.announce(localizedNote(changed.notes) ?? localized("\(name) is changed."))
@@ -177,7 +200,7 @@ extension AppsModel {
         guard members.contains(app) != contains else { return }
         let apps = contains ? members + [app] : members.filter { $0 != app }
         await context.attempt {
-            try await context.session.perform(localized("Change \(category)")) { token in
+            try await context.session.performAsking(localized("Change \(category)")) { token in
                 _ = try await context.control.call(
                     \.setCategory, parameter: category, token: token, body: SetCategoryRequest(apps: apps))
             }

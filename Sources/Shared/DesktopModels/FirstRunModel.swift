@@ -81,7 +81,7 @@ public final class FirstRunModel {
 
     private func setUp(_ passcode: String) async throws {
         do {
-            try await context.control.call(\.setUp, body: PasscodeRequest(passcode: passcode))
+            try await context.control.call(\.setUp, body: SetUpRequest(passcode: passcode))
         } catch let error as ControlError where error.code == .notYours {
             guard let setUpAsAdministrator else { throw error }
             try await setUpAsAdministrator(passcode)

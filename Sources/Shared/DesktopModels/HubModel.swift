@@ -27,6 +27,14 @@ public final class HubModel {
     public private(set) var joining = ""
     public private(set) var isJoining = false
     public private(set) var isConnecting = false
+    /// Whether a hub can be started on this computer; it can be installed while the window is open.
+    @ObservationIgnored public var canStartHere: @MainActor () -> Bool = { false }
+    /// Starts the hub's service on this computer, after an administrator's password. Returns once it listens.
+    @ObservationIgnored public var startHere: @MainActor () async throws -> Void = {}
+
+    /// Where the hub's service listens, if its options were not changed.
+    public nonisolated static let portHere: UInt16 = 8_440
+    static let addressHere = "http://127.0.0.1:\(portHere)"
 
     private let context: DesktopContext
     /// The state changed: devices are read again.
@@ -53,16 +61,39 @@ public final class HubModel {
             url: address.contains("://") ? address : "https://\(address)",
             registrationToken: invitation.isEmpty ? nil : invitation, certificates: network.certificates,
             proxy: network.usedProxy)
+        guard let status = await context.attempt({ try await send(request) }) else { return false }
+        await finish(status, request)
+        return true
+    }
+
+    /// Starts the hub of this computer and founds a household there. A program on the hub's own machine needs no
+    /// invitation.
+    public func setUpHere() async {
+        guard !isConnecting else { return }
+        isConnecting = true
+        defer { isConnecting = false }
+        let request = ConnectHubRequest(url: Self.addressHere)
         let status = await context.attempt {
-            try await context.session.perform(localized("Connect to a hub")) { [control = context.control] token in
-                try await control.call(\.connectHub, token: token, body: request)
-            }
+            // The passcode first: a hub that nothing connects to would stay otherwise.
+            try await context.session.perform(Self.title) { _ in }
+            try await startHere()
+            return try await send(request)
         }
-        guard let status else { return false }
+        if let status { await finish(status, request) }
+    }
+
+    private static var title: String { localized("Connect to a hub") }
+
+    private func send(_ request: ConnectHubRequest) async throws -> HubStatus {
+        try await context.session.perform(Self.title) { [control = context.control] token in
+            try await control.call(\.connectHub, token: token, body: request)
+        }
+    }
+
+    private func finish(_ status: HubStatus, _ request: ConnectHubRequest) async {
         let url = status.url ?? request.url
         context.announce(localized("Connected to the hub at \(url)."))
         await changed()
-        return true
     }
 
     /// Asks the other computer, waits until it has confirmed, and gives the household's phones the keys of this

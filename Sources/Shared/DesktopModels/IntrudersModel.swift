@@ -2,7 +2,7 @@ import ControlAPI
 import Localization
 public import Observation
 
-/// An intruder photo in the list.
+/// An intruder photo in the grid.
 public struct IntruderItem: Equatable, Sendable, Identifiable {
     public var id: String
     /// "2026-01-31 14:05".
@@ -18,10 +18,17 @@ public enum IntruderPicture: Equatable, Sendable {
     case failed(String)
 }
 
-/// The intruder photos of the open vault. A picture is opened when it is looked at, and is in memory until then only.
+/// The intruder photos of the open vault. The whole picture is opened when it is looked at, and is in memory until then
+/// only.
 @MainActor @Observable
 public final class IntrudersModel {
+    /// How many of the newest photos have a thumbnail: one takes up to 170 kB of memory.
+    static let mostThumbnails = 60
+
+    /// Newest first.
     public private(set) var items: [IntruderItem] = []
+    /// By the photo's id, as far as they were opened and can be.
+    public private(set) var thumbnails: [String: PixelPicture] = [:]
     /// Nil if no photo is shown.
     public private(set) var picture: IntruderPicture?
     public private(set) var shown: IntruderItem?
@@ -31,13 +38,17 @@ public final class IntrudersModel {
     private let files: any PhotoFiles
     /// Changes with each opening and closing.
     private var openings = 0
+    @ObservationIgnored private var thumbnailing: Task<Void, Never>?
+    /// Photos that were opened for a thumbnail, also those that can't be.
+    @ObservationIgnored private var tried: Set<String> = []
 
     public init(_ context: DesktopContext, _ vault: VaultModel, _ files: any PhotoFiles) {
         self.context = context
         self.vault = vault
         self.files = files
         vault.onLock.append { [unowned self] in
-            items = []
+            thumbnailing?.cancel()
+            (items, thumbnails, tried) = ([], [:], [])
             close()
         }
     }
@@ -55,6 +66,22 @@ public final class IntrudersModel {
                 detail: Self.detail(photo.failures, app: photo.app.map { names[$0] ?? $0 }))
         }
         if items != self.items { self.items = items }
+        let ids = Set(items.map(\.id))
+        thumbnails = thumbnails.filter { ids.contains($0.key) }
+        thumbnailing?.cancel()
+        thumbnailing = Task { [weak self] in await self?.fetchThumbnails() }
+    }
+
+    /// One after another, in the order of the grid.
+    private func fetchThumbnails() async {
+        for id in items.prefix(Self.mostThumbnails).map(\.id) where !tried.contains(id) {
+            let reply = try? await context.control.call(\.readIntruder, parameter: id)
+            let picture: PixelPicture? =
+                if let reply { try? await files.thumbnail(of: Array(reply.photo)) } else { nil }
+            guard !Task.isCancelled else { return }
+            tried.insert(id)
+            thumbnails[id] = picture
+        }
     }
 
     private static func detail(_ failures: Int, app: String?) -> String {

@@ -46,6 +46,21 @@ public final class ManagementSession {
         return try await use(try await open(title), work)
     }
 
+    /// Does work after which an app may start without its passcode, or that stops or ends instances of an app. Asks for
+    /// the passcode also while a session is open: any program of the user can press the window's buttons through the
+    /// accessibility bus.
+    ///
+    /// - Throws: as `perform`.
+    @discardableResult
+    public func performAsking<Result: Sendable>(
+        _ title: String, _ work: @MainActor (_ token: String) async throws -> Result
+    ) async throws -> Result {
+        let former = token
+        let asked = try await open(title)
+        if let former { _ = try? await control.call(\.endSession, token: former) }
+        return try await use(asked, work)
+    }
+
     /// Does work without a session, and with one only if the daemon requires it.
     ///
     /// - Throws: as `perform`.

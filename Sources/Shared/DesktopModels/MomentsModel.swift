@@ -15,6 +15,8 @@ public protocol PhotoFiles: Sendable {
     func thumbnail(of photo: PhotoReport) async throws -> PixelPicture
     /// The same of a photo that was opened, as an intruder's is: the camera's program and other computers are untrusted.
     func picture(of photo: [UInt8]) async throws -> PixelPicture
+    /// The same, with at most 240 pixels a side.
+    func thumbnail(of photo: [UInt8]) async throws -> PixelPicture
     /// Writes a moment's photos, unsealed, into a folder. Nothing is overwritten.
     ///
     /// - Returns: one sentence.
@@ -106,6 +108,9 @@ public final class MomentsModel {
     public var search = ""
     /// What is imported, exported or saved at the moment.
     public var work: TransferWork.Step? { running.step }
+
+    /// Opens the companion in a browser of this computer, which it pairs the first time.
+    @ObservationIgnored public var openPanel: (@MainActor (_ passcode: String) async throws -> Void)?
 
     private let context: DesktopContext
     private let vault: VaultModel
@@ -237,6 +242,24 @@ public final class MomentsModel {
         if shown?.moment.id == id { shown?.moment = changed }
         if let index = moments.firstIndex(where: { $0.id == id }) { moments[index] = changed }
         return true
+    }
+
+    /// Opens the companion, where moments are written. Asks for the passcode although the vault is open: a browser that
+    /// is paired reads everything.
+    public func openCompanion() async {
+        guard let openPanel else { return }
+        let question = PasscodeQuestion(
+            title: localized("Write in the companion"),
+            explanation: localized(
+                "It opens in the browser. The first time the browser is paired, and you choose a PIN there."),
+            verb: localized("Open"))
+        await context.attempt {
+            let passcode = try await context.prompt.ask(question) { [control = context.control] passcode in
+                try await control.call(\.openVault, body: PasscodeRequest(passcode: passcode))
+                return passcode
+            }
+            try await openPanel(passcode)
+        }
     }
 
     // MARK: Files

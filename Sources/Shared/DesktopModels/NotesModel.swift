@@ -23,9 +23,13 @@ public final class NotesModel {
     public private(set) var saveState = ""
     /// Words that a note has to contain; empty: all notes.
     public var search = ""
+    /// The versions of each note that is kept twice, the original first.
+    public internal(set) var versions: [String: [NoteReport]] = [:]
+    /// Two versions that are compared; empty if none are.
+    public internal(set) var comparison: [NoteVersion] = []
 
-    private let context: DesktopContext
-    private let vault: VaultModel
+    let context: DesktopContext
+    let vault: VaultModel
     @ObservationIgnored private var saved = (title: "", body: "")
     @ObservationIgnored private var autosave: Task<Void, Never>?
     @ObservationIgnored private var isSaving = false
@@ -51,6 +55,8 @@ public final class NotesModel {
         }
         guard let list, words == search else { return }
         if notes != list.notes { notes = list.notes }
+        // What a search finds lacks the other versions.
+        if words.isEmpty { versions = NoteCopies.versions(in: list.notes) }
         if list.unreadable > 0 {
             let count = list.unreadable
             context.announce(
@@ -174,6 +180,7 @@ public final class NotesModel {
         saveState = ""
         unsentSince = nil
         self.isEditing = isEditing
+        comparison = []
         loads += 1
     }
 
@@ -186,6 +193,7 @@ public final class NotesModel {
         openings += 1
         autosave?.cancel()
         notes = []
+        versions = [:]
         search = ""
         begin(nil, title: "", body: "", isEditing: false)
     }

@@ -5,6 +5,8 @@ public import Observation
 /// What the window can do about a problem.
 public enum Remedy: Equatable, Sendable {
     case setUp, chooseApps, turnMonitoringOn, startPrompter, startAgent, startService
+    /// After the user has confirmed its question.
+    case fix(HostFix)
 
     /// The button.
     public var title: String {
@@ -13,6 +15,7 @@ public enum Remedy: Equatable, Sendable {
         case .chooseApps: localized("Choose Apps")
         case .turnMonitoringOn: localized("Turn On")
         case .startPrompter, .startAgent, .startService: localized("Start")
+        case .fix: localized("Fix…")
         }
     }
 }
@@ -39,6 +42,8 @@ public struct ProtectionSummary: Equatable, Sendable {
 /// A reason why the protection is weaker than it should be.
 public struct ProtectionProblem: Equatable, Sendable {
     public var sentence: String
+    /// What the user can do where there is no remedy.
+    public var advice = ""
     public var remedy: Remedy?
 }
 
@@ -87,9 +92,22 @@ public final class OverviewModel {
     /// Nil until the daemon has answered once.
     public private(set) var isSetUp: Bool?
     public private(set) var hasLockedApps = false
-    /// Starts the system's service, after the administrator's password; nil where none is installed.
-    @ObservationIgnored public var startService: (@MainActor () async throws -> Void)?
+    /// Whether the system has the service, and an administrator can be asked.
+    @ObservationIgnored public var canStartService: @MainActor () -> Bool = { false }
+    /// Starts the system's service, after the administrator's password.
+    @ObservationIgnored public var startService: @MainActor () async throws -> Void = {}
+    /// Reads what weakens this computer.
+    @ObservationIgnored public var readHost: @Sendable () async -> [HostProblem] = { [] }
+    /// Makes a change, after the administrator's password.
+    @ObservationIgnored public var fixHost: @MainActor (HostFix) async throws -> Void = { _ in }
 
+    /// Files of the computer change rarely.
+    private static let hostPeriod = Duration.seconds(30)
+    @ObservationIgnored private var host: [HostProblem] = []
+    @ObservationIgnored private var hostRead: Duration?
+    /// Whether the daemon answered; the findings depend on it.
+    @ObservationIgnored private var isReachable = false
+    @ObservationIgnored private var isFixing = false
     private let context: DesktopContext
     private let vault: VaultModel
 
@@ -99,6 +117,7 @@ public final class OverviewModel {
     public func refresh() async {
         do {
             let status = try await context.control.call(\.status)
+            await refreshHost(isReachable: true)
             let apps = try await context.control.call(\.listApps).apps
             let prompts =
                 status.waitingLaunches > 0 ? try await context.control.call(\.waitingPrompts).prompts : []
@@ -106,8 +125,11 @@ public final class OverviewModel {
             update(\.waitingLaunches, prompts.map { WaitingLaunch($0, name: context.appName($0.app, $0.name)) })
         } catch is CancellationError {
         } catch {
-            update(\.summary, Self.unreachable(error, canStart: startService != nil))
-            update(\.problems, [])
+            await refreshHost(isReachable: false)
+            let summary = Self.unreachable(error, canStart: canStartService())
+            update(\.summary, summary)
+            // The summary has the service that is stopped.
+            update(\.problems, host.filter { summary.remedy == nil || $0.remedy != summary.remedy }.map(\.problem))
             update(\.openApps, [])
             update(\.waiting, "")
             update(\.waitingLaunches, [])
@@ -115,9 +137,37 @@ public final class OverviewModel {
     }
 
     public func start() async {
-        guard let startService else { return }
         await context.attempt { try await startService() }
+        hostRead = nil
         await refresh()
+    }
+
+    private func refreshHost(isReachable: Bool) async {
+        let now = context.time.uptime()
+        let isSame = isReachable == self.isReachable
+        self.isReachable = isReachable
+        if isSame, let hostRead, now - hostRead < Self.hostPeriod { return }
+        hostRead = now
+        let found = await readHost()
+        // Unless it was read again meanwhile.
+        guard hostRead == now else { return }
+        host = found.filter(\.weakensProtection) + found.filter { !$0.weakensProtection }
+    }
+
+    /// Makes a change of this computer that its question was confirmed for, and announces the result. Nothing happens if
+    /// the administrator's dialog is cancelled.
+    public func fix(_ fix: HostFix) async {
+        guard !isFixing else { return context.announce(localized("Another change is still being made.")) }
+        isFixing = true
+        defer { isFixing = false }
+        let done: Void? = await context.attempt { try await fixHost(fix) }
+        hostRead = nil
+        await refresh()
+        guard done != nil else { return }
+        let remaining = host.first { $0.remedy == .fix(fix) }
+        context.announce(
+            remaining.map { problem in localized("The problem remains: \(problem.sentence)") }
+                ?? localized("The problem is fixed."))
     }
 
     /// Ends everything that is unlocked for this user, and the management session, after saving the note that is
@@ -170,8 +220,8 @@ public final class OverviewModel {
     private func show(_ status: StatusReport, _ apps: [AppReport]) {
         update(\.isSetUp, status.isSetUp)
         update(\.hasLockedApps, !apps.isEmpty)
-        update(\.summary, Self.summary(status))
-        update(\.problems, Self.problems(status))
+        update(\.summary, Self.summary(status, isWeakened: host.contains(where: \.weakensProtection)))
+        update(\.problems, Self.problems(status) + host.map(\.problem))
         update(\.openApps, apps.compactMap { openApp($0) })
         update(\.waiting, Self.waiting(status))
     }
@@ -213,7 +263,8 @@ extension OverviewModel {
             detail: sentence(error), remedy: isStopped && canStart ? .startService : nil)
     }
 
-    static func summary(_ status: StatusReport) -> ProtectionSummary {
+    /// - Parameter isWeakened: by the computer itself.
+    static func summary(_ status: StatusReport, isWeakened: Bool = false) -> ProtectionSummary {
         let onList = status.lockedApps + status.unlockedApps
         let apps = apps(locked: status.lockedApps, unlocked: status.unlockedApps)
         guard status.isSetUp else {
@@ -244,7 +295,7 @@ extension OverviewModel {
             return ProtectionSummary(
                 level: .incomplete, title: localized("Weakly protected"),
                 detail: localized("A locked app is stopped only after it has started.") + " " + apps)
-        case .held where status.degraded.isEmpty && status.unguardedApps.isEmpty:
+        case .held where status.degraded.isEmpty && status.unguardedApps.isEmpty && !isWeakened:
             return ProtectionSummary(
                 level: .good, title: localized("Protected"),
                 detail: apps + " " + localized("Each launch is held until you enter the passcode."))

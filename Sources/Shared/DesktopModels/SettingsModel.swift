@@ -140,23 +140,45 @@ public final class SettingsModel {
     public func setMonitoring(_ isOn: Bool) async {
         guard isOn != monitoring.isOn else { return }
         let changed = await context.attempt {
-            try await context.session.perform(localized(isOn ? "Turn monitoring on" : "Turn monitoring off")) { token in
-                try await context.control.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: isOn))
+            let control = context.control
+            let change = { @MainActor @Sendable (token: String) in
+                try await control.call(\.setMonitoring, token: token, body: MonitoringRequest(isOn: isOn))
             }
+            return isOn
+                ? try await context.session.perform(localized("Turn monitoring on"), change)
+                : try await context.session.performAsking(localized("Turn monitoring off"), change)
         }
         if let changed { monitoring = changed } else { refusals += 1 }
     }
 
-    /// - Returns: whether it was changed.
-    public func changePasscode(from old: String, to new: String) async -> Bool {
-        let done: Void? = await context.attempt {
-            let done = try await context.control.call(
-                \.changePasscode, body: ChangePasscodeRequest(old: old, new: new))
+    /// - Returns: why it was not changed; nil if it was.
+    public func changePasscode(from old: String, to new: String) async -> String? {
+        await setPasscode(
+            \.changePasscode, ChangePasscodeRequest(old: old, new: new), localized("The passcode is changed."))
+    }
+
+    /// Sets a new passcode with the code of the recovery sheet, which stays valid. A wrong code counts like a wrong
+    /// passcode.
+    ///
+    /// - Returns: why it was not set; nil if it was.
+    public func recover(code: String, newPasscode: String) async -> String? {
+        await setPasscode(
+            \.useRecovery, RecoveryRequest(code: code, newPasscode: newPasscode),
+            localized("The passcode is changed. The recovery sheet stays valid."))
+    }
+
+    private func setPasscode<Body: Encodable & Sendable>(
+        _ operation: ControlOperationPath<Body, DoneReport>, _ body: Body, _ announcement: String
+    ) async -> String? {
+        do {
+            let done = try await context.control.call(operation, body: body)
             // The daemon ends every session with it.
             await context.session.end()
-            context.announce(localizedNote(done.notes) ?? localized("The passcode is changed."))
+            context.announce(localizedNote(done.notes) ?? announcement)
+            return nil
+        } catch {
+            return sentence(error)
         }
-        return done != nil
     }
 
     private func change(_ request: ChangeSettingsRequest) async {

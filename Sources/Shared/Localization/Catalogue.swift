@@ -7,6 +7,10 @@ public protocol Catalogue: Sendable {
 
     /// - Returns: the form for this number; nil where the catalogue has none.
     func translation(_ id: String, plural: String, number: UInt) -> String?
+
+    /// - Parameter text: what the system says of an error: "No space left on device".
+    /// - Returns: nil where the system has no translation.
+    func systemMessage(_ text: String) -> String?
 }
 
 /// The catalogue of this process. Without one, every message is in English.

@@ -69,16 +69,14 @@ struct WrittenSentences: Sendable {
     }
 
     /// The text with each of its sentences translated, as far as they are known.
-    ///
-    /// - Parameter translation: of a message; nil if there is no translation.
-    func localized(_ text: String, by translation: (String) -> String?) -> String {
+    func localized(_ text: String, by catalogue: any Catalogue) -> String {
         guard !patterns.isEmpty, text.utf8.count <= Self.longest else { return text }
         let pieces = text.split(separator: ". ", omittingEmptySubsequences: false)
         // The last one has its own end.
         let sentences = pieces.dropLast().map { "\($0)." } + pieces.suffix(1).map(String.init)
         var (localized, rest) = ([String](), sentences[...])
         while let next = rest.first {
-            let (text, count) = localizedStart(of: rest, by: translation) ?? (next, 1)
+            let (text, count) = localizedStart(of: rest, by: catalogue) ?? (next, 1)
             localized.append(text)
             rest = rest.dropFirst(count)
         }
@@ -87,25 +85,27 @@ struct WrittenSentences: Sendable {
 
     /// The translation of the longest message with which the sentences begin, and how many sentences it has.
     private func localizedStart(
-        of sentences: ArraySlice<String>, by translation: (String) -> String?
+        of sentences: ArraySlice<String>, by catalogue: any Catalogue
     ) -> (text: String, count: Int)? {
         for count in (1...min(sentences.count, mostSentences)).reversed() {
             let text = sentences.prefix(count).joined(separator: " ")
-            if let localized = localizedWhole(text, by: translation) { return (localized, count) }
+            if let localized = localizedWhole(text, by: catalogue) { return (localized, count) }
         }
         return nil
     }
 
-    private func localizedWhole(_ text: String, by translation: (String) -> String?) -> String? {
-        guard let (id, values) = message(text), let translated = translation(id) else { return nil }
-        // A value may be a sentence itself: a reason in parentheses.
-        return LocalizedMessage(id: id, values: values.map { localizedWhole($0, by: translation) ?? $0 })
-            .text(in: translated)
+    private func localizedWhole(_ text: String, by catalogue: any Catalogue) -> String? {
+        guard let (id, values) = message(text), let translated = catalogue.translation(id, context: nil) else {
+            return nil
+        }
+        // A value may be a sentence itself, a part of one, or the system's: a reason in parentheses.
+        let localized = values.map { localizedWhole($0, by: catalogue) ?? catalogue.systemMessage($0) ?? $0 }
+        return LocalizedMessage(id: id, values: localized).text(in: translated)
     }
 }
 
 /// A sentence that another program wrote in English, in the person's language; as it is where no catalogue has it.
 public func localized(written text: String) -> String {
     guard let catalogue = InstalledCatalogue.current else { return text }
-    return InstalledCatalogue.sentences.localized(text) { catalogue.translation($0, context: nil) }
+    return InstalledCatalogue.sentences.localized(text, by: catalogue)
 }

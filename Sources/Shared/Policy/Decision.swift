@@ -40,7 +40,8 @@ public struct Decision: Hashable, Sendable, Codable {
     }
 }
 
-/// Why a launch was allowed, held or denied. The raw values are stored and sent: they never change.
+/// Why a launch was allowed, held or denied, or why an app was unlocked. The raw values are stored and sent: they
+/// never change.
 public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvertible {
     // Allowed without asking.
     case notLocked, monitoringOff, outsideSchedule, granted, grantedOnce, rootExempt
@@ -53,6 +54,11 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
     // How asking ended.
     case passcodeEntered = "passcodeGiven"
     case approvedRemotely, deniedRemotely, cancelled, noAnswer, prompterGone, launcherGone
+    // An answer that unlocked the app too, instead of `passcodeEntered` and `approvedRemotely`. Statistics count that
+    // unlock, and not the launch.
+    case unlockedByPasscode, unlockedRemotely
+    // What follows an answer, and is no unlock of its own.
+    case restarted, extended
 
     /// One sentence for people.
     public var description: String {
@@ -75,6 +81,10 @@ public enum Reason: String, Sendable, Codable, CaseIterable, CustomStringConvert
         case .noAnswer: "Nobody answered the prompt in time."
         case .prompterGone: "The prompter disconnected before an answer."
         case .launcherGone: "The program ended before an answer."
+        case .unlockedByPasscode: "The correct passcode unlocked the app."
+        case .unlockedRemotely: "The owner unlocked the app from another device."
+        case .restarted: "The prompter started the app again after the answer."
+        case .extended: "The app stays unlocked for longer."
         }
     }
 }

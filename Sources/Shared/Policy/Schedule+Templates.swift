@@ -17,6 +17,9 @@ extension Schedule {
         template("night", "Locked every night from 22 to 7.", .blockInside, "daily 22:00-07:00"),
         template("weekend", "Unlocked on Saturdays and Sundays only.", .allowOnlyInside, "sat,sun 00:00-24:00"),
         template("evening", "Unlocked every day from 18 to 21 only.", .allowOnlyInside, "daily 18:00-21:00"),
+        template(
+            "weekend-afternoon", "Unlocked on Saturdays and Sundays from 14 to 18 only.", .allowOnlyInside,
+            "sat,sun 14:00-18:00"),
         template("lunch-break", "Unlocked on weekdays from 12 to 13 only.", .allowOnlyInside, "mon-fri 12:00-13:00"),
     ]
 

@@ -30,7 +30,16 @@ public struct BackupHeader: Sendable {
         try reader.magic("APLK", version: 2)
         guard try reader.number(UInt8.self) == Container.Purpose.backup.rawValue else { throw reader.malformed() }
         try reader.zeros(2)
-        slots = try KeySlots(bytes: reader.rest())
+        do {
+            slots = try KeySlots(bytes: reader.rest())
+        } catch {
+            throw SealedFormatsError(
+                error.code,
+                error.code == .malformed
+                    ? "The beginning of the backup is damaged. Use another copy of it."
+                    : "This AppLocker can't read the backup: it is damaged, or a newer AppLocker made it.",
+                cause: error)
+        }
         guard !slots.usesMixedSecret else { throw reader.malformed() }
     }
 }

@@ -16,14 +16,17 @@ struct ActivityModelTests {
         control.on(\.listApps) { _ in AppList(apps: [app("firefox", "Firefox")]) }
         control.on(\.statistics) { _ in
             StatisticsReport(
-                days: 30,
+                since: nil,
                 apps: [
-                    AppStatistics(app: "m", name: "Mail", asked: 2, allowed: 2, denied: 0, wrongPasscodes: 0),
                     AppStatistics(
-                        app: "firefox", name: "Firefox", asked: 4, allowed: 1, denied: 3, wrongPasscodes: 1),
+                        app: "m", name: "Mail", asked: 2, allowed: 2, denied: 0, wrongPasscodes: 0, unlocks: 0),
+                    AppStatistics(
+                        app: "firefox", name: "Firefox", asked: 4, allowed: 1, denied: 3, wrongPasscodes: 1,
+                        unlocks: 2, lastDenied: TestClock.start - 86_400),
                 ],
                 byDay: [
-                    day("2025-12-31", asked: 8), day("2026-01-20", asked: 1), day("2026-01-26", asked: 2, denied: 1),
+                    day("2025-12-31", asked: 8), day("2026-01-20", asked: 1, unlocks: 1),
+                    day("2026-01-26", asked: 2, denied: 1),
                     day("2026-01-31", asked: 4, wrongPasscodes: 2), day("2026-02-01", asked: 99),
                     day("never", asked: 99),
                 ])
@@ -132,14 +135,25 @@ struct ActivityModelTests {
         await load(sample)
         #expect(model.bars.map(\.name) == ["Firefox", "Mail"])
         #expect(model.bars.map(\.fraction) == [1, 0.5])
-        #expect(model.bars[0].detail == "4 launches, 3 denied, 1 wrong passcode")
+        #expect(
+            model.bars[0].detail
+                == "4 launches, 2 unlocks, 3 denied, 1 wrong passcode, last denied 2026-01-30 13:00")
+        #expect(model.bars[1].detail == "2 launches")
+    }
+
+    @Test func appsAreComparedInTheChosenPeriod() async {
+        await load(sample)
+        for period in [StatisticsPeriod.today, .week, .month, .all] { await model.choose(.app(period)) }
+        // The chart begins with a month, and choosing it again reads nothing.
+        #expect(control.requests(.statistics).map { $0.query["period"] } == ["month", "today", "week", "month", "all"])
+        #expect(model.bars.map(\.name) == ["Firefox", "Mail"])
     }
 
     @Test func theChartComparesDaysWeeksOrMonths() async throws {
         await load(sample)
         await model.choose(.day)
         #expect(model.bars.map(\.name).first == "Today" && model.bars.map(\.name).dropFirst().first == "Yesterday")
-        #expect(model.bars.last.map { [$0.name, $0.detail] } == ["2026-01-20", "1 launch"])
+        #expect(model.bars.last.map { [$0.name, $0.detail] } == ["2026-01-20", "1 launch, 1 unlock"])
         #expect(model.bars.last?.fraction == 0.25)
         #expect(model.bars.count == 12, "also the days without launches between")
         #expect(model.bars[0].detail == "4 launches, 2 wrong passcodes" && model.bars[1].detail == "0 launches")
@@ -155,11 +169,11 @@ struct ActivityModelTests {
         await model.choose(.month)
         #expect(model.bars.map(\.name) == ["January 2026", "December 2025"])
         #expect(model.bars.map(\.fraction) == [0.875, 1])
-        #expect(control.requests(.statistics).map { $0.query["days"] } == ["30", "15", "64", "400"])
+        #expect(control.requests(.statistics).map { $0.query["days"] }.dropFirst() == ["15", "64", "400"])
     }
 
     @Test func withoutLaunchesThereAreNoBars() async {
-        control.on(\.statistics) { _ in StatisticsReport(days: 30, apps: [], byDay: []) }
+        control.on(\.statistics) { _ in StatisticsReport(since: nil, apps: [], byDay: []) }
         await load(sample)
         for chart in ActivityChart.allCases {
             await model.choose(chart)
@@ -186,6 +200,7 @@ struct ActivityModelTests {
     }
 }
 
-private func day(_ day: String, asked: Int, denied: Int = 0, wrongPasscodes: Int = 0) -> DayStatistics {
-    DayStatistics(day: day, asked: asked, allowed: 0, denied: denied, wrongPasscodes: wrongPasscodes)
+private func day(_ day: String, asked: Int, denied: Int = 0, wrongPasscodes: Int = 0, unlocks: Int = 0) -> DayStatistics
+{
+    DayStatistics(day: day, asked: asked, allowed: 0, denied: denied, wrongPasscodes: wrongPasscodes, unlocks: unlocks)
 }

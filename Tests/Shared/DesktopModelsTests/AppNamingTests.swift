@@ -26,7 +26,7 @@ struct AppNamingTests {
     }
 
     @Test func theListSortsAndFindsAppsByTheseNames() async {
-        let model = AppsModel(context)
+        let model = AppsModel(context) { _ in [] }
         await model.refresh()
         #expect(model.listed.map(\.name) == ["Rechner", "Schach"])
         model.search = "rechner"
@@ -60,10 +60,11 @@ struct AppNamingTests {
         control.on(\.log) { _ in EventList(events: []) }
         control.on(\.statistics) { _ in
             StatisticsReport(
-                days: 30,
+                since: nil,
                 apps: [
                     AppStatistics(
-                        app: "calculator", name: "Calculator", asked: 2, allowed: 1, denied: 1, wrongPasscodes: 0)
+                        app: "calculator", name: "Calculator", asked: 2, allowed: 1, denied: 1, wrongPasscodes: 0,
+                        unlocks: 1)
                 ], byDay: [])
         }
         let model = ActivityModel(context) { "user \($0)" }

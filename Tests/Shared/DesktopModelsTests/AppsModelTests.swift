@@ -34,13 +34,14 @@ struct AppsModelTests {
             CategoryList(categories: [CategoryReport(name: "work", apps: ["mail"])])
         }
         context = makeContext(control)
-        model = AppsModel(context)
+        model = AppsModel(context) { _ in ["chess", "mail"] }
     }
 
     @Test func lockedAppsAreApartFromTheOthersAndAppearOnce() async {
         await model.load()
         #expect(model.listed.map(\.id) == ["gone", "mail"])
-        #expect(model.others.map(\.id) == ["chess", "firefox"])
+        #expect(model.running.map(\.id) == ["chess"], "and not mail, which is on the list")
+        #expect(model.others.map(\.id) == ["firefox"])
         #expect(
             model.listed.map(\.stateText) == [
                 "Locked now · block daily 22:00-07:00", "Unlocked until 13:01 · own passcode · work",
@@ -62,7 +63,44 @@ struct AppsModelTests {
         model.search = "mail chess"
         #expect(model.findsNothing)
         model.search = ""
-        #expect(model.listed.count == 2 && model.others.count == 2)
+        #expect(model.listed.count == 2 && model.running.count == 1 && model.others.count == 1)
+    }
+
+    @Test func aSearchThatFindsOnlyARunningAppFindsSomething() async {
+        await model.load()
+        model.search = "chess"
+        #expect(model.running.map(\.id) == ["chess"] && !model.findsNothing)
+    }
+
+    @Test func whatRunsIsLookedUpAgainAmongTheAppsThatAreNotListed() async {
+        let asked = Mutex<[[String]]>([])
+        let running = Mutex<Set<String>>([])
+        let model = AppsModel(context) { apps in
+            asked.withLock { $0.append(apps.map(\.id).sorted()) }
+            return running.withLock { $0 }
+        }
+        await model.load()
+        #expect(model.running.isEmpty)
+        running.withLock { $0 = ["firefox"] }
+        await model.refresh()
+        #expect(model.running.map(\.id) == ["firefox"] && model.others.map(\.id) == ["chess"])
+        #expect(asked.withLock { $0 } == [["chess", "firefox"], ["chess", "firefox"]])
+    }
+
+    @Test func aRunningAppIsLockedWithTheChoiceForItsInstances() async throws {
+        control.on(\.addApp) { _ in AppsChanged(apps: [app("chess", "Chess")]) }
+        await model.load()
+        async let done: Void = model.add("chess", running: "close")
+        await answer(context.prompt)
+        await done
+        await model.add("firefox")
+        // Also in the session that this opened: the choice ends or stops what runs.
+        async let asked: Void = model.add("firefox", running: "freeze")
+        await eventually("it asks") { context.prompt.question?.title == "Lock Firefox" }
+        context.prompt.cancel()
+        await asked
+        #expect(
+            try control.requests(.addApp).map { try $0.body(as: AddAppRequest.self).running } == ["close", nil])
     }
 
     @Test func anAddedAppIsAnnouncedWithTheDaemonsName() async throws {
@@ -120,6 +158,26 @@ struct AppsModelTests {
         await done
         #expect(control.requests(.lock).map(\.token) == [nil, "token 1"])
         #expect(context.announcements == 0)
+    }
+
+    @Test func whatOpensAnAppAsksForThePasscodeInAnOpenSessionToo() async throws {
+        control.on(\.removeApp) { _ in AppsChanged(apps: []) }
+        control.on(\.changeApp) { _ in AppsChanged(apps: []) }
+        await model.load()
+        async let opened: String? = context.attempt { try await context.session.open() }
+        await answer(context.prompt)
+        _ = await opened
+        async let changed: Void = model.change("mail", ChangeAppRequest(schedule: "allow daily 00:00-24:00"))
+        await eventually("it asks") { context.prompt.question?.title == "Change Mail" }
+        context.prompt.cancel()
+        await changed
+        #expect(control.requests(.changeApp).isEmpty && context.session.token == "token 1")
+        async let removed: Void = model.remove("mail")
+        await eventually("it asks") { context.prompt.question?.title == "Stop locking Mail" }
+        await answer(context.prompt)
+        await removed
+        #expect(control.requests(.removeApp).map(\.token) == ["token 2"])
+        #expect(control.requests(.endSession).map(\.token) == ["token 1"] && context.session.token == "token 2")
     }
 
     @Test func aCategoryKeepsItsOtherApps() async throws {

@@ -1,6 +1,7 @@
 import ControlAPI
 import DesktopModels
 import HubAPI
+import Synchronization
 import TestSupport
 import Testing
 
@@ -45,6 +46,37 @@ struct HubModelTests {
         #expect(request == ConnectHubRequest(url: url, registrationToken: token))
         #expect(context.announcement == "Connected to the hub at \(url).")
         #expect(!control.requests(.hubStatus).isEmpty, "the list of devices is read again")
+    }
+
+    @Test func aHubOnThisComputerIsStartedAfterThePasscodeAndConnected() async throws {
+        let started = Mutex(0)
+        control.on(\.connectHub) { request in
+            try FakeControl.requireToken(request)
+            return Self.status(try request.body(as: ConnectHubRequest.self).url)
+        }
+        model.startHere = { started.withLock { $0 += 1 } }
+        async let cancelled: Void = model.setUpHere()
+        await eventually("the passcode is asked for") { context.prompt.question != nil }
+        context.prompt.cancel()
+        await cancelled
+        #expect(started.withLock { $0 } == 0, "nothing is started without the passcode")
+        async let done: Void = model.setUpHere()
+        await answer(context.prompt)
+        await done
+        #expect(started.withLock { $0 } == 1)
+        #expect(context.announcement == "Connected to the hub at http://127.0.0.1:8440.")
+        let bodies = try control.requests(.connectHub).map { try $0.body(as: ConnectHubRequest.self) }
+        #expect(bodies == [ConnectHubRequest(url: "http://127.0.0.1:8440")])
+    }
+
+    @Test(arguments: [ControlError(.failed, "The unit is masked.") as any Error & Sendable, CancellationError()])
+    func aHubThatIsNotStartedIsNotConnected(error: any Error & Sendable) async {
+        model.startHere = { throw error }
+        async let done: Void = model.setUpHere()
+        await answer(context.prompt)
+        await done
+        #expect(control.requests(.connectHub).isEmpty && !model.isConnecting)
+        #expect(context.announcement == (error is ControlError ? "The unit is masked." : ""))
     }
 
     @Test func certificatesAndProxyAreUsedForConnectingAndJoining() async throws {

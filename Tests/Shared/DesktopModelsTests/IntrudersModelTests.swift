@@ -40,6 +40,33 @@ struct IntrudersModelTests {
         #expect(model.picture == nil && model.shown == nil && model.items.isEmpty)
     }
 
+    @Test func eachPhotoHasAThumbnailAndADamagedOneHidesNoOther() async {
+        control.on(\.readIntruder) { request in
+            let id = request.parameter ?? ""
+            return IntruderPhoto(
+                intruder: IntruderReport(id: id, time: TestClock.start, app: "f", user: nil, failures: 3, size: 2),
+                photo: .init(Array(id.utf8)))
+        }
+        photos.state.withLock {
+            $0.onThumbnail = { bytes in
+                if bytes == "p" { throw ControlError(.notReadable, "It is damaged.") }
+                return MomentsModelTests.dot
+            }
+        }
+        await lockVault()
+        #expect(model.thumbnails.isEmpty)
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
+        await vault.refresh()
+        let before = control.requests(.readIntruder).count
+        await model.load()
+        await eventually("the second has one") { model.thumbnails["q"] == MomentsModelTests.dot }
+        #expect(model.thumbnails["p"] == nil)
+        // What was opened once is not opened again while the vault is open.
+        await model.load()
+        await model.open("q")
+        #expect(control.requests(.readIntruder).count == before + 3)
+    }
+
     @Test func aPhotoIsDecodedApartAndOneThatCannotBeIsExplained() async {
         let decoded = Mutex<[String]>([])
         photos.state.withLock {

@@ -14,6 +14,7 @@ struct MomentsModelTests {
             var imported: [(folder: String, keepsOriginals: Bool)] = []
             var exported: [String] = []
             var onPicture: @Sendable (String) async throws -> PixelPicture = { _ in MomentsModelTests.dot }
+            var onThumbnail: @Sendable (String) async throws -> PixelPicture = { _ in MomentsModelTests.dot }
             var onImport: @Sendable () async throws -> Void = {}
             var onExport: @Sendable () async throws -> Void = {}
         }
@@ -32,6 +33,11 @@ struct MomentsModelTests {
         /// `onPicture` gets its bytes as text.
         func picture(of photo: [UInt8]) async throws -> PixelPicture {
             try await state.withLock { $0.onPicture }(String(decoding: photo, as: UTF8.self))
+        }
+
+        /// `onThumbnail` gets its bytes as text.
+        func thumbnail(of photo: [UInt8]) async throws -> PixelPicture {
+            try await state.withLock { $0.onThumbnail }(String(decoding: photo, as: UTF8.self))
         }
 
         func save(
@@ -120,6 +126,21 @@ struct MomentsModelTests {
         #expect(model.photos.map(\.length) == [nil, "1:02", nil])
         #expect(
             model.shown?.moment.facts == "2024-05-17 18:30 · Joy · Lisbon · 1 photo · 1 video · 1 voice note")
+    }
+
+    @Test func theCompanionIsOpenedAfterThePasscode() async {
+        let opened = Mutex<[String]>([])
+        model.openPanel = { passcode in opened.withLock { $0.append(passcode) } }
+        control.on(\.openVault) { request in
+            try FakeControl.check(try request.body(as: PasscodeRequest.self).passcode)
+            return VaultStatus(vault: "v", isOpen: true, user: 1_000)
+        }
+        async let done: Void = model.openCompanion()
+        await answer(context.prompt, "wrong")
+        #expect(opened.withLock { $0 }.isEmpty && context.prompt.question != nil)
+        await answer(context.prompt)
+        await done
+        #expect(opened.withLock { $0 } == [FakeControl.passcode])
     }
 
     @Test func eachMomentHasTheThumbnailOfItsFirstPhoto() async {

@@ -30,7 +30,7 @@ struct NotesModelTests {
     private nonisolated static func note(_ id: String, version: String) -> NoteReport {
         NoteReport(
             id: id, title: "Bank", created: TestClock.start, modified: TestClock.start, revision: 1, version: version,
-            size: 5)
+            size: 5, preview: "words")
     }
 
     private func openVault() async {

@@ -1,5 +1,6 @@
 import ControlAPI
 import DesktopModels
+import Synchronization
 import TestSupport
 import Testing
 
@@ -109,6 +110,7 @@ struct OverviewModelTests {
 
     @Test func aStoppedServiceIsStarted() async {
         control.on(\.status) { _ in throw DaemonUnreachable(isStopped: true, sentence: "Nothing answers.") }
+        model.canStartService = { true }
         model.startService = { throw ControlError(.failed, "Job for applockerd.service failed.") }
         await model.refresh()
         #expect(model.summary.remedy == .startService)
@@ -122,6 +124,112 @@ struct OverviewModelTests {
         control.on(\.status) { _ in throw DaemonUnreachable(isStopped: false, sentence: "No answer.") }
         await model.refresh()
         #expect(model.summary.remedy == nil, "it runs")
+    }
+
+    private let tracing = HostProblem(
+        sentence: "Programs can be traced.", advice: "Run it.", remedy: .fix(.restrictTracing))
+
+    @Test func aProblemOfTheComputerIsAnExceptionWithItsFix() async {
+        model.readHost = { [tracing] in
+            [
+                tracing, HostProblem(sentence: "No Yama.", advice: "Use another kernel."),
+                HostProblem(sentence: "No photos.", remedy: .fix(.installFfmpeg), weakensProtection: false),
+            ]
+        }
+        await show(status(locked: 1))
+        #expect(model.summary.title == "Protected, with exceptions")
+        #expect(model.problems.map(\.sentence) == ["Programs can be traced.", "No Yama.", "No photos."])
+        #expect(model.problems.map(\.remedy?.title) == ["Fix…", nil, "Fix…"])
+        #expect(model.problems.map(\.advice) == ["", "Use another kernel.", ""], "words where there is no button")
+    }
+
+    @Test func adviceAloneLeavesTheComputerProtected() async {
+        model.readHost = { [HostProblem(sentence: "No photos.", weakensProtection: false)] }
+        await show(status(locked: 1))
+        #expect(model.summary.title == "Protected" && model.problems.count == 1)
+    }
+
+    @Test func everyFixStatesWhatItChangesBefore() {
+        for fix in [HostFix.restrictTracing, .restrictCoreFiles] {
+            #expect(fix.question.explanation.contains("/etc/sysctl.d/60-applocker.conf"))
+        }
+        #expect(HostFix.restrictTracing.question.explanation.contains("kernel.yama.ptrace_scope to 1"))
+        #expect(HostFix.restrictCoreFiles.question.explanation.contains("fs.suid_dumpable to 0"))
+        #expect(HostFix.enableServices.question.explanation.contains("applocker-gate and applockerd"))
+        #expect(HostFix.installFfmpeg.question.explanation.contains("the package ffmpeg"))
+    }
+
+    @Test func aFixedProblemDisappearsAtOnce() async {
+        let found = Mutex([tracing])
+        var made: [HostFix] = []
+        model.readHost = { found.withLock { $0 } }
+        model.fixHost = { fix in
+            made.append(fix)
+            found.withLock { $0 = [] }
+        }
+        await show(status(locked: 1))
+        await model.fix(.restrictTracing)
+        #expect(made == [.restrictTracing])
+        #expect(model.problems.isEmpty && model.summary.title == "Protected")
+        #expect(context.announcement == "The problem is fixed.")
+    }
+
+    @Test func aProblemThatRemainsOrAFailureIsOneSentenceAndACancelledDialogIsNone() async {
+        model.readHost = { [tracing] in [tracing] }
+        await show(status(locked: 1))
+        model.fixHost = { _ in throw CancellationError() }
+        await model.fix(.restrictTracing)
+        #expect(context.announcements == 0 && model.problems.count == 1)
+        model.fixHost = { _ in throw ControlError(.failed, "This kernel has none.") }
+        await model.fix(.restrictTracing)
+        #expect(context.announcement == "This kernel has none." && model.problems.count == 1)
+        model.fixHost = { _ in }
+        await model.fix(.restrictTracing)
+        #expect(context.announcement == "The problem remains: Programs can be traced.")
+    }
+
+    @Test func theComputerIsReadAgainOnceTheDaemonStopsOrAnswers() async {
+        let reads = Mutex(0)
+        model.readHost = {
+            reads.withLock { $0 += 1 }
+            return []
+        }
+        await show(status())
+        await model.refresh()
+        #expect(reads.withLock { $0 } == 1)
+        control.on(\.status) { _ in throw DaemonUnreachable(isStopped: true, sentence: "Nothing answers.") }
+        await model.refresh()
+        #expect(reads.withLock { $0 } == 2)
+        await show(status())
+        #expect(reads.withLock { $0 } == 3)
+    }
+
+    @Test func aSecondFixWaitsForTheFirst() async {
+        let (ends, end) = AsyncStream.makeStream(of: Void.self)
+        var made = 0
+        model.fixHost = { _ in
+            made += 1
+            for await _ in ends { break }
+        }
+        await show(status(locked: 1))
+        async let first: Void = model.fix(.installFfmpeg)
+        await eventually("it is being made") { made == 1 }
+        await model.fix(.restrictTracing)
+        #expect(made == 1 && context.announcement == "Another change is still being made.")
+        end.yield()
+        await first
+        #expect(context.announcement == "The problem is fixed.")
+    }
+
+    @Test func aStoppedServiceIsOneProblemAndAServiceThatIsNotEnabledAnother() async {
+        let stopped = HostProblem(sentence: "It does not run.", remedy: .startService)
+        let disabled = HostProblem(sentence: "It does not start.", remedy: .fix(.enableServices))
+        model.canStartService = { true }
+        model.readHost = { [stopped, disabled] }
+        control.on(\.status) { _ in throw DaemonUnreachable(isStopped: true, sentence: "Nothing answers.") }
+        await model.refresh()
+        #expect(model.summary.remedy == .startService)
+        #expect(model.problems.map(\.sentence) == ["It does not start."], "the summary has the other one")
     }
 
     @Test func lockingEverythingNeedsNoPasscode() async throws {

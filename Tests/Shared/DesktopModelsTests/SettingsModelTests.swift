@@ -49,6 +49,19 @@ struct SettingsModelTests {
         #expect(control.requests(.openSession).count == 1)
     }
 
+    @Test func theRecoveryCodeSetsANewPasscodeAndAWrongOneSaysWhy() async {
+        await model.load()
+        control.on(\.useRecovery) { request in
+            let body = try request.body(as: RecoveryRequest.self)
+            guard body.code == "one two" else { throw ControlError(.wrongPasscode, "This code is wrong.") }
+            #expect(body.newPasscode == "new passcode")
+            return DoneReport()
+        }
+        #expect(await model.recover(code: "two one", newPasscode: "new passcode") == "This code is wrong.")
+        #expect(await model.recover(code: "one two", newPasscode: "new passcode") == nil)
+        #expect(context.announcement == "The passcode is changed. The recovery sheet stays valid.")
+    }
+
     @Test func aRefusedChangeReturnsToWhatIsSet() async {
         await model.load()
         control.on(\.changeSettings) { _ in throw ControlError(.badRequest, "Out of range.") }
@@ -68,10 +81,9 @@ struct SettingsModelTests {
             try FakeControl.check(try request.body(as: ChangePasscodeRequest.self).old)
             return DoneReport()
         }
-        #expect(await !model.changePasscode(from: "wrong", to: "new one"))
-        #expect(context.announcement == "This passcode is wrong.")
+        #expect(await model.changePasscode(from: "wrong", to: "new one") == "This passcode is wrong.")
         #expect(context.session.token != nil)
-        #expect(await model.changePasscode(from: FakeControl.passcode, to: "new one"))
+        #expect(await model.changePasscode(from: FakeControl.passcode, to: "new one") == nil)
         #expect(context.session.token == nil)
     }
 }

@@ -175,8 +175,10 @@ import Testing
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
         let server = try ScriptedServer(head + "3\r\n:\n\n\r\n", closes: false)
         let started = ContinuousClock.now
-        let items = try await client(server, silence: .seconds(2)).stream(after: 41)
-        let code = await code { for try await _ in items {} }
+        // Also if this process stands still until before the head.
+        let code = await code {
+            for try await _ in try await client(server, silence: .seconds(2)).stream(after: 41) {}
+        }
         #expect(code == .timeout)
         #expect(ContinuousClock.now - started < .seconds(40), "before the usual 45 seconds")
         #expect(server.requests.lowercased().contains("last-event-id: 41"))

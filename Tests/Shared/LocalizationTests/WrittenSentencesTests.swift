@@ -2,20 +2,26 @@ import Testing
 
 @testable import Localization
 
-@Suite struct WrittenSentencesTests {
-    private let sentences = WrittenSentences([
-        "{0} was locked.", "{0} was locked by {1}.", "Everything is locked.", "Weak mode: {0}", "The gate is away.",
-    ])
+private struct German: Catalogue {
+    let messages = [
+        "{0} was locked.": "{0} wurde gesperrt.", "{0} was locked by {1}.": "{1} hat {0} gesperrt.",
+        "Everything is locked.": "Alles ist gesperrt.", "Weak mode: {0}": "Schwacher Modus: {0}",
+        "The gate is away.": "Die Schranke ist weg.", "Nothing was written ({0}).": "Nichts wurde geschrieben ({0}).",
+        "it needs root": "dafür braucht es root",
+    ]
 
-    private func text(_ sentence: String) -> String {
-        sentences.localized(sentence) { id in
-            [
-                "{0} was locked.": "{0} wurde gesperrt.", "{0} was locked by {1}.": "{1} hat {0} gesperrt.",
-                "Everything is locked.": "Alles ist gesperrt.", "Weak mode: {0}": "Schwacher Modus: {0}",
-                "The gate is away.": "Die Schranke ist weg.",
-            ][id]
-        }
+    func translation(_ id: String, context: String?) -> String? {
+        context == "list" ? messages.keys.joined(separator: "\n") : messages[id]
     }
+    func translation(_ id: String, plural: String, number: UInt) -> String? { nil }
+    func systemMessage(_ text: String) -> String? { text == "Permission denied" ? "Keine Berechtigung" : nil }
+}
+
+@Suite struct WrittenSentencesTests {
+    private let sentences = WrittenSentences(
+        list: German().translation("sentences of other programs", context: "list"))
+
+    private func text(_ sentence: String) -> String { sentences.localized(sentence, by: German()) }
 
     @Test(arguments: [
         ("Everything is locked.", "Alles ist gesperrt."),
@@ -24,6 +30,10 @@ import Testing
         ("Firefox was locked by Anna.", "Anna hat Firefox gesperrt."),
         // A value that is a sentence itself.
         ("Weak mode: The gate is away.", "Schwacher Modus: Die Schranke ist weg."),
+        // A value that is a part of a sentence, or what the system says of an error.
+        ("Nothing was written (it needs root).", "Nichts wurde geschrieben (dafür braucht es root)."),
+        ("Nothing was written (Permission denied).", "Nichts wurde geschrieben (Keine Berechtigung)."),
+        ("Nothing was written (bad luck).", "Nichts wurde geschrieben (bad luck)."),
         ("Firefox was locked. Everything is locked.", "Firefox wurde gesperrt. Alles ist gesperrt."),
         ("Firefox was locked. Chess was locked by Ben.", "Firefox wurde gesperrt. Ben hat Chess gesperrt."),
         ("Nobody knows this. Everything is locked.", "Nobody knows this. Alles ist gesperrt."),
@@ -52,13 +62,6 @@ import Testing
     }
 
     @Test func theListOfACatalogueIsRead() {
-        struct List: Catalogue {
-            func translation(_ id: String, context: String?) -> String? {
-                context == "list" ? "{0} was locked.\nEverything is locked." : nil
-            }
-            func translation(_ id: String, plural: String, number: UInt) -> String? { nil }
-        }
-        let list = List().translation("sentences of other programs", context: "list")
-        #expect(WrittenSentences(list: list).message("Firefox was locked.")?.values == ["Firefox"])
+        #expect(sentences.message("Firefox was locked.")?.values == ["Firefox"])
     }
 }
