@@ -75,7 +75,7 @@ public struct Daemon: Sendable {
         let log = ActivityLog(store: ports.activity, time: ports.time)
         let apps = AppService(
             documents: ports.records, resolver: ports.resolver, gate: ports.gate, time: ports.time,
-            authorizer: authorizer, log: log, lockGenerations: lockGenerations, changes: changes)
+            authorizer: authorizer, log: log, lockGenerations: lockGenerations, changes: changes, events: events)
         let passcodes = PasscodeService(
             documents: ports.records, machineSecret: machineSecret, cost: cost, time: ports.time,
             authorizer: authorizer, events: events, log: log)
@@ -127,7 +127,7 @@ public struct Daemon: Sendable {
             authorizer: authorizer, version: version, ownUser: ownUser, ownProcess: ownProcess)
         let agents = AgentService(
             presence: presence, status: status, apps: apps, passcodes: passcodes, vault: vault, changes: changes,
-            log: log)
+            log: log, events: events)
         let conflicts = ConflictService(
             store: store, vault: vault, household: household, sync: sync.engine, deviceName: deviceName, events: events)
         control = ControlRequestHandler(
@@ -186,6 +186,7 @@ public struct Daemon: Sendable {
                 group.addTask { await control.presence.followInactivity() }
                 group.addTask { await control.agents.followChanges() }
                 group.addTask { await control.agents.followLog() }
+                group.addTask { await control.agents.followEvents() }
                 group.addTask { await control.sealed.intruders.followWrongPasscodes() }
                 group.addTask { await control.sealed.files.followAbandoned() }
                 group.addTask { await control.devices.sync.run() }

@@ -215,7 +215,7 @@ public final class GateClient: LaunchGatePort {
 
     private static func reason(_ refusal: Int32) -> String {
         refusal == 0
-            ? "it was asked for (--user-mode), so a locked app is noticed after it started, and stopped."
+            ? "the gate runs without root, so a locked app is noticed after it started, and stopped."
             : "the kernel refused permission events (\(String(cString: strerror(refusal)))), so a locked app is noticed "
                 + "after it started, and stopped."
     }

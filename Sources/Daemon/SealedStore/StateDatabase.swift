@@ -205,9 +205,15 @@ public final class StateDatabase: DocumentStore, ActivityStore {
         return rows.reversed()
     }
 
+    /// Each unlock counts once: as its `unlocked` event, or as its launch if the answer allowed that launch alone. A
+    /// launch whose answer also unlocked the app, or that a prompter started again, has another reason.
     private static let counts = """
         SUM(kind = 'launch_asked') AS asked, SUM(kind = 'launch_allowed') AS allowed,
-        SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong
+        SUM(kind = 'launch_denied') AS denied, SUM(kind = 'passcode_wrong') AS wrong,
+        SUM(kind = 'launch_allowed' AND (reason IS 'passcodeGiven' OR reason IS 'approvedRemotely')
+            OR kind = 'unlocked' AND (reason IS NULL OR reason IN ('unlockedByPasscode', 'unlockedRemotely')))
+            AS unlocks,
+        MAX(CASE WHEN kind = 'launch_denied' THEN time END) AS lastDenied
         """
 
     public func statistics(since time: Double, user: UInt32?) async throws -> [AppStatistics] {
@@ -223,7 +229,7 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                 guard let app: String = row.any("app") else { return nil }
                 return AppStatistics(
                     app: app, name: app, asked: row["asked"], allowed: row["allowed"], denied: row["denied"],
-                    wrongPasscodes: row["wrong"])
+                    wrongPasscodes: row["wrong"], unlocks: row["unlocks"], lastDenied: row.any("lastDenied"))
             }
         }
     }
@@ -235,14 +241,14 @@ public final class StateDatabase: DocumentStore, ActivityStore {
                 database,
                 sql: """
                     SELECT date(time, 'unixepoch', 'localtime') AS day, \(Self.counts)
-                    FROM activity WHERE kind IN ('launch_asked', 'launch_allowed', 'launch_denied', 'passcode_wrong')
+                    FROM activity WHERE kind IN ('launch_asked', 'launch_allowed', 'launch_denied', 'passcode_wrong', 'unlocked')
                         AND time >= ? AND (? IS NULL OR user = ?)
                     GROUP BY day HAVING day IS NOT NULL ORDER BY day
                     """, arguments: [time, user, user]
             ).map { row in
                 DayStatistics(
                     day: row["day"], asked: row["asked"], allowed: row["allowed"], denied: row["denied"],
-                    wrongPasscodes: row["wrong"])
+                    wrongPasscodes: row["wrong"], unlocks: row["unlocks"])
             }
         }
     }

@@ -86,7 +86,7 @@ actor LogindListener {
             guard !waiting.hasOverflowed else {
                 // Any of them may have been locked.
                 for user in Set(sessions.values.map(\.user)) { signals.yield(.sessionLocked(user: user)) }
-                throw BusError(.invalid, "more signals than AppLocker can read.")
+                throw BusError(.invalid, "more signals than AppLocker can read")
             }
             waiting.remove(signal)
             // A session that can't be read any more has ended, which a later signal reports.

@@ -73,12 +73,12 @@ public final class LogindSignals: SessionSignalsPort {
     /// The end of a sentence.
     private static func reason(_ error: any Error) -> String {
         guard let error = error as? BusError else { return "\(error)" }
-        return switch error.code {
-        case .unreachable: "the D-Bus system bus is not running"
-        case .closed: "the system message bus closed the connection"
+        switch error.code {
+        case .unreachable: return "the D-Bus system bus is not running"
+        case .closed: return "the system message bus closed the connection"
         default:
-            "systemd-logind answered: "
-                + (error.description.hasSuffix(".") ? String(error.description.dropLast()) : error.description)
+            let answer = error.description
+            return "systemd-logind answered: \(answer.hasSuffix(".") ? String(answer.dropLast()) : answer)"
         }
     }
 }

@@ -66,7 +66,7 @@ struct HubResponder: HTTPResponder {
                 route: route, client: client, headers: request.headers, query: try Self.query(request.uri),
                 parameters: [:], device: nil, body: Data(), share: share)
             guard let page = try await service.rosterOfRevoked(read, token: token, of: household) else { throw error }
-            return try reply(page, share, context.channel)
+            return try await reply(page, share, context.channel)
         }
         let share = budget.share(of: device?.household, for: client)
         let body = try await Self.read(request.body, upTo: route.maximumBodyBytes, share)
@@ -77,7 +77,7 @@ struct HubResponder: HTTPResponder {
             share: share)
         if route.answersEvents { return try service.stream(read, token: token ?? "", context: context) }
         do {
-            return try reply(try await service.respond(to: read), share, context.channel)
+            return try await reply(try await service.respond(to: read), share, context.channel)
         } catch let conflict as RecordConflict {
             // It has the stored record, however small the request is.
             let refusal = HubErrorBody(
@@ -126,7 +126,9 @@ struct HubResponder: HTTPResponder {
 
     // MARK: Responses
 
-    private func reply(_ reply: HubReply, _ share: MemoryBudget.Share, _ channel: any Channel) throws -> Response {
+    private func reply(
+        _ reply: HubReply, _ share: MemoryBudget.Share, _ channel: any Channel
+    ) async throws -> Response {
         switch reply {
         case .json(let data): try json(data, status: .ok, share, channel)
         case .done: Response(status: .noContent)
@@ -134,7 +136,7 @@ struct HubResponder: HTTPResponder {
             Response(
                 status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: text)))
-        case .blob(let reading): try blob(reading, share, channel)
+        case .blob(let reading): try await blob(reading, share, channel)
         }
     }
 
@@ -159,12 +161,18 @@ struct HubResponder: HTTPResponder {
             })
     }
 
+    /// - Throws: `HubError` with `notFound` where the content is lost, as after the hub's database alone was restored.
     private func blob(
         _ reading: BlobReading, _ share: MemoryBudget.Share, _ channel: any Channel
-    ) throws -> Response {
+    ) async throws -> Response {
         let range = reading.range ?? 0..<reading.size
         // One piece waits to be sent while the next one is read.
         if range.count > HubRoute.smallBodyBytes { try share.grow(to: min(range.count, 2 * HubService.blobStep)) }
+        // Before the status is sent: files are lost as a whole, or at their end. A range of one piece is read once.
+        let isOnePiece = range.count <= HubService.blobStep
+        let read = try await service.bytes(
+            of: reading.blob, from: isOnePiece ? range.lowerBound : range.upperBound - 1, to: range.upperBound)
+        let onlyPiece = isOnePiece ? ByteBuffer(bytes: read) : nil
         var headers: HTTPFields = [
             .contentType: "application/octet-stream", .cacheControl: "no-store", .acceptRanges: "bytes",
         ]
@@ -173,15 +181,14 @@ struct HubResponder: HTTPResponder {
         }
         return Response(
             status: reading.range == nil ? .ok : .partialContent, headers: headers,
-            body: .init(contentLength: range.count) { [blobs = service.blobs] writer in
-                var offset = range.lowerBound
+            body: .init(contentLength: range.count) { [service] writer in
+                if let onlyPiece { try await writer.write(onlyPiece) }
+                var offset = isOnePiece ? range.upperBound : range.lowerBound
                 while offset < range.upperBound {
-                    let length = Int(min(UInt64(HubService.blobStep), range.upperBound - offset))
-                    let bytes = try await blobs.read(reading.blob, offset: offset, length: length)
                     // An incomplete response is aborted, so that the client can't mistake it for the whole blob.
-                    guard bytes.count == length else { throw HubError(.failed, "The hub lost bytes of this blob.") }
+                    let bytes = try await service.bytes(of: reading.blob, from: offset, to: range.upperBound)
                     try await writer.write(ByteBuffer(bytes: bytes))
-                    offset += UInt64(length)
+                    offset += UInt64(bytes.count)
                 }
                 try await channel.untilWritable()
                 try await writer.finish(nil)

@@ -102,6 +102,15 @@ extension HubService {
         return .blob(BlobReading(blob: blob, size: stored.state.size, range: range))
     }
 
+    /// The next bytes of a complete blob: at most `blobStep`.
+    /// - Throws: `HubError` with `notFound` where the hub does not have them any more.
+    func bytes(of blob: StoredBlobID, from offset: UInt64, to end: UInt64) async throws -> [UInt8] {
+        let length = Int(min(UInt64(Self.blobStep), end - offset))
+        let bytes = try await blobs.read(blob, offset: offset, length: length)
+        guard bytes.count == length else { throw HubError(.notFound, "The hub lost bytes of this blob.") }
+        return bytes
+    }
+
     /// One range of bytes (RFC 9110 section 14.1). Any other header is ignored, and the response is the whole blob.
     /// - Throws: `HubError` for a range that begins after the end.
     static func range(_ text: String, of size: UInt64) throws -> Range<UInt64>? {

@@ -175,7 +175,8 @@ import Testing
         _ = try await world.apps.changeApp("firefox", ChangeAppRequest(onGrantEnd: action), user: 1)
         _ = try await world.apps.unlock([firefox], scope: .duration(.seconds(60)), user: 1)
         world.gate.forgetActions()
-        await eventually { world.time.waits.contains(.seconds(60)) }
+        // Before it is closed there is a warning.
+        await eventually { world.time.waits.contains(.seconds(action == "close" ? 48 : 60)) }
         world.time.advance(by: .seconds(60))
         await eventually { try await world.events(.grantEnded).count == 1 }
         #expect(world.gate.actions == ["guard firefox"] + (order.map { [$0] } ?? []))
@@ -209,6 +210,90 @@ import Testing
         #expect(!world.gate.actions.contains("close firefox"))
     }
 
+    @Test(arguments: [("freeze", "freeze notes"), ("close", "close notes"), ("keep", nil), (nil, nil)])
+    func whatRunsOfAnAddedAppIsHandledAfterTheMarks(_ action: String?, _ order: String?) async throws {
+        let world = try await World()
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: action), user: 1)
+        #expect(world.gate.actions == ["set notes guarded"] + (order.map { [$0] } ?? []))
+        world.gate.forgetActions()
+        let again = try await world.apps.add(AddAppRequest(app: "notes", running: "close"), user: 1)
+        #expect(world.gate.actions.isEmpty && again.notes == ["Notes is on the list already."])
+    }
+
+    @Test func anUnknownChoiceForWhatRunsAddsNothing() async throws {
+        let world = try await World()
+        let request = AddAppRequest(app: "notes", running: "stop")
+        #expect(await refusal { _ = try await world.apps.add(request, user: 1) } == .badRequest)
+        #expect(await world.apps.policy.apps[app("notes")] == nil && world.gate.actions.isEmpty)
+    }
+
+    @Test func whatRunsOfAnAppThatIsAddedWhileMonitoringIsOffIsLeftAsItIs() async throws {
+        let world = try await World()
+        try await world.apps.setMonitoring(MonitoringRequest(isOn: false), user: 1)
+        world.gate.forgetActions()
+        let added = try await world.apps.add(AddAppRequest(app: "notes", running: "freeze"), user: 1)
+        #expect(world.gate.actions == ["set notes open", "thaw notes"])
+        #expect(added.notes == ["Notes is not locked at present, so what runs of it was left as it is."])
+    }
+
+    @Test func whatRunsOfAnAppThatIsAddedWithoutAGateIsHandledOnReconnection() async throws {
+        let world = try await World(isGatePresent: false)
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: "close"), user: 1)
+        #expect(world.gate.actions.isEmpty)
+        world.gate.connect()
+        await eventually { world.gate.actions.last == "close notes" }
+    }
+
+    @Test func anAppThatIsRemovedAndAddedAgainWithoutAGateIsNotClosed() async throws {
+        let world = try await World(isGatePresent: false)
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: "close"), user: 1)
+        _ = try await world.apps.remove("notes", user: 1)
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: "keep"), user: 1)
+        world.gate.connect()
+        // Written after what was overdue.
+        await eventually { try await !world.events(.gateConnected).isEmpty }
+        #expect(world.gate.actions.contains("set notes guarded") && !world.gate.actions.contains("close notes"))
+    }
+
+    @Test func frozenInstancesContinueWhileMonitoringIsOff() async throws {
+        let world = try await World()
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: "freeze"), user: 1)
+        world.gate.forgetActions()
+        try await world.apps.setMonitoring(MonitoringRequest(isOn: false), user: 1)
+        #expect(world.gate.actions.filter { $0.hasSuffix("notes") } == ["open notes", "thaw notes"])
+    }
+
+    @Test func frozenInstancesContinueWhenTheScheduleOpensTheirApp() async throws {
+        let world = try await World()
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: "freeze"), user: 1)
+        world.gate.forgetActions()
+        _ = try await world.apps.changeApp("notes", ChangeAppRequest(schedule: "block mon 13:00-14:00"), user: 1)
+        #expect(world.gate.actions == ["open notes", "thaw notes"], "noon is outside the window")
+    }
+
+    @Test func aGrantThatEndsWhileMonitoringIsOffFreezesNothing() async throws {
+        let world = try await World()
+        _ = try await world.apps.changeApp("firefox", ChangeAppRequest(onGrantEnd: "freeze"), user: 1)
+        _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: 1)
+        try await world.apps.setMonitoring(MonitoringRequest(isOn: false), user: 1)
+        world.gate.forgetActions()
+        _ = try await world.apps.lock(LockRequest(apps: ["firefox"]), user: 1, mayAdd: false)
+        #expect(try await world.events(.grantEnded).count == 1)
+        #expect(world.gate.actions.isEmpty)
+    }
+
+    @Test func frozenInstancesContinueWhereTheirAppWasOpenedWithoutAGate() async throws {
+        let world = try await World()
+        _ = try await world.apps.add(AddAppRequest(app: "notes", running: "freeze"), user: 1)
+        world.gate.disconnect()
+        await eventually { await world.apps.gateState == .away }
+        try await world.apps.setMonitoring(MonitoringRequest(isOn: false), user: 1)
+        world.gate.forgetActions()
+        world.gate.connect(.held(orphansDenied: 0))
+        await eventually { await world.apps.gateState != .away }
+        #expect(world.gate.actions.filter { $0.hasSuffix("notes open") || $0 == "thaw notes" }.count == 2)
+    }
+
     @Test func frozenInstancesContinueWhenTheirAppIsRemoved() async throws {
         let world = try await World()
         _ = try await world.apps.remove("firefox", user: 1)
@@ -229,7 +314,7 @@ import Testing
         await eventually { await world.apps.gateState != .away }
         #expect(
             world.gate.actions == [
-                "configure 130 64", "set calculator open", "set notes guarded", "synchronised",
+                "configure 130 64", "set calculator open", "thaw calculator", "set notes guarded", "synchronised",
             ])
         #expect(await world.apps.gateState == .held(orphansDenied: 3))
         await eventually { try await world.events(.gateConnected).last?.sentence.contains("3 launches") == true }

@@ -114,7 +114,7 @@ import Testing
         #expect(try await new.sealed.intruders.read(intruder.id, peer: alice).photo.count == 70_000)
         #expect(await new.apps.policy.apps.keys.sorted() == [calculator, firefox, app("mail")])
         // The keys are stored: they remain after the vault was locked and opened.
-        await new.sealed.vault.lock(user: nil, "tested")
+        await new.sealed.vault.lock(user: nil, "The vault was locked.")
         _ = try await new.sealed.vault.open(right, for: alice)
         #expect(try await new.sealed.notes.list(search: nil, peer: alice).notes.count == 1)
     }

@@ -150,13 +150,13 @@ extension World {
             await refusal { try await world.call(.addApp, by: root, body: AddAppRequest(app: "notes")) }
                 == .sessionNeeded)
         #expect(
-            await refusal { try await world.call(.setUp, by: root, body: PasscodeRequest(passcode: "another one")) }
+            await refusal { try await world.call(.setUp, by: root, body: SetUpRequest(passcode: "another one")) }
                 == .alreadySetUp)
     }
 
     @Test func onlyRootAndTheDaemonsOwnUserMaySetUp() async throws {
         let world = try await World(passcodes: nil, cost: { .minimum })
-        let body = PasscodeRequest(passcode: "a good passcode")
+        let body = SetUpRequest(passcode: "a good passcode")
         #expect(await refusal { try await world.call(.setUp, body: body) } == .notYours)
         #expect(try await world.call(.status, as: StatusReport.self).isSetUp == false)
         _ = try await world.call(.setUp, by: ControlPeer(user: 500, process: 1), body: body)
@@ -381,7 +381,8 @@ extension World {
             body: PromptAnswerRequest(passcode: "right", grant: GrantRequest(.thisLaunch)))
         await eventually {
             try await world.call(.statistics, as: StatisticsReport.self).apps == [
-                AppStatistics(app: "firefox", name: "Firefox", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 1)
+                AppStatistics(
+                    app: "firefox", name: "Firefox", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 1, unlocks: 1)
             ]
         }
     }

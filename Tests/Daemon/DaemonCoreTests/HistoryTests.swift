@@ -45,6 +45,73 @@ import Testing
         #expect(try await apps(bob) == [])
     }
 
+    @Test func statisticsCountAnAnswerThatUnlocksForAWhileOnce() async throws {
+        let world = try await World()
+        var prompter = try await world.join()
+        let prompt = try await world.prompt(for: world.launch(1), &prompter)
+        _ = try await world.call(
+            .answerPrompt, prompt.prompt,
+            body: PromptAnswerRequest(passcode: "right", grant: GrantRequest(.untilLocked)))
+        _ = try await world.call(.lock, body: LockRequest(all: true))
+        _ = try await world.apps.unlock([firefox], scope: .untilLocked, user: alice.user)
+        let denied = world.launch(2, calculator)
+        let second = try await world.prompt(for: denied, &prompter)
+        _ = try await world.call(.cancelPrompt, second.prompt)
+        await eventually {
+            let apps = try await world.call(.statistics, as: StatisticsReport.self).apps
+            let counts = Dictionary(uniqueKeysWithValues: apps.map { ($0.app, $0) })
+            return counts["firefox"]?.unlocks == 2 && counts["firefox"]?.lastDenied == nil
+                && counts["calculator"]?.unlocks == 0 && counts["calculator"]?.denied == 1
+                && counts["calculator"]?.lastDenied == world.time.wallClock()
+        }
+    }
+
+    @Test(arguments: [GrantScope.thisLaunch, .untilLocked])
+    func statisticsCountAnAnswerWhoseLaunchIsStartedAgainOnce(_ scope: GrantScope) async throws {
+        let world = try await World()
+        var prompter = try await world.join()
+        let prompt = try await world.prompt(for: world.launch(1, deniedAtOnce: true), &prompter)
+        let execRequest = ExecRequest(path: "L2E=", directory: "Lw==", arguments: ["YQ=="], environment: [])
+        world.gate.report(.execRequest(number: 1, execRequest))
+        // The gate's events are handled in order: with this prompt the exec request has arrived.
+        _ = try await world.prompt(for: world.launch(2, calculator), &prompter)
+        let answer = try await world.launches.answer(
+            prompt.prompt, with: SecretBytes(utf8: "right"), scope: scope, by: alice)
+        #expect(answer.execRequest == execRequest)
+        #expect(world.gate.launch(world.launch(3, parent: alice.process)).reason == .restarted)
+        await eventually("both launches are recorded") { try await world.events(.launchAllowed).count == 2 }
+        #expect(try await unlocks(world) == 1)
+    }
+
+    @Test func statisticsDoNotCountAnExtensionAsAnUnlock() async throws {
+        let world = try await World()
+        _ = try await world.apps.unlock([firefox], scope: .duration(.seconds(600)), user: alice.user)
+        _ = try await world.apps.extend(
+            [firefox], by: .seconds(300), user: alice.user,
+            since: world.control.lockGenerations.generation(for: alice.user))
+        await eventually { try await world.events(.unlocked).map(\.reason) == [nil, "extended"] }
+        #expect(try await unlocks(world) == 1)
+    }
+
+    private func unlocks(_ world: World) async throws -> Int? {
+        try await world.call(.statistics, as: StatisticsReport.self).apps.first { $0.app == "firefox" }?.unlocks
+    }
+
+    @Test func statisticsBeginAtMidnightOfTheFirstDayOfAPeriod() async throws {
+        let world = try await World()
+        world.time.set(civil: CivilTime(weekday: .monday, secondOfDay: 3_600), wall: 1_800_000_000.5)
+        func since(_ query: [String: String]) async throws -> Double? {
+            try await world.call(.statistics, as: StatisticsReport.self, query: query).since
+        }
+        let midnight = 1_800_000_000.0 - 3_600
+        #expect(try await since(["period": "today"]) == midnight)
+        #expect(try await since(["period": "week"]) == midnight - 6 * 86_400)
+        #expect(try await since(["period": "month", "days": "2"]) == midnight - 29 * 86_400)
+        #expect(try await since(["period": "all"]) == nil)
+        #expect(try await since(["days": "2"]) == 1_800_000_000.5 - 2 * 86_400)
+        #expect(await refusal { _ = try await since(["period": "year"]) } == .badRequest)
+    }
+
     @Test func aPrompterIsShownOnlyTheLaunchesOfItsUser() async throws {
         let world = try await World()
         var (prompter, bobs) = (try await world.join(), try await world.join(bob, connection: 2))

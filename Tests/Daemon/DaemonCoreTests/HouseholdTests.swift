@@ -118,7 +118,7 @@ import Testing
         await eventually { await !connected.sync.engine.isConnected }
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here"), peer: alice)
         _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "from here, twice"), peer: alice)
-        await vault.lock(user: nil, "test")
+        await vault.lock(user: nil, "The vault was locked.")
         connected.hub.setDown(false)
         connected.interceptor.intercept(nil)
         let id = try #require(HubID(saved.note.id))

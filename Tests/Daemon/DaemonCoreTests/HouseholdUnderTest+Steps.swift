@@ -22,7 +22,7 @@ extension HouseholdUnderTest {
         case .reconnect(let device): setUnreachable(self.device(device), false)
         case .advanceTime: for computer in computers { computer.world.time.advance(by: .seconds(61)) }
         case .lockVault(let number):
-            await computers[number % computers.count].world.sealed.vault.lock(user: nil, "a test")
+            await computers[number % computers.count].world.sealed.vault.lock(user: nil, "The vault was locked.")
         case .kill(let number): try await kill(number % computers.count)
         case .pairPhone(let number): if members.count < 3 { try await pair(at: number % computers.count) }
         case .revokeAtComputer(let number, let phone):

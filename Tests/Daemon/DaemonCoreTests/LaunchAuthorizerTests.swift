@@ -32,6 +32,31 @@ import Testing
         #expect(authorizer(prompters: []).authorize(launch()) == Decision(verdict: .deny, reason: .nobodyToAsk))
     }
 
+    @Test func aDenialHoldsForTheNextAttemptsOfTheSameProcess() {
+        let authorizer = authorizer()
+        var other = launch()
+        other.process = 3
+        #expect(authorizer.authorize(launch()).verdict == .ask)
+        authorizer.remember(denied: launch(), .cancelled)
+        #expect(authorizer.authorize(launch()) == Decision(verdict: .deny, reason: .cancelled))
+        #expect(authorizer.authorize(other).verdict == .ask, "another process")
+        #expect(authorizer.authorize(launch(calculator)).verdict == .ask, "another app")
+        time.advance(by: .seconds(4))
+        #expect(authorizer.authorize(launch()).verdict == .deny)
+        time.advance(by: .seconds(1))
+        #expect(authorizer.authorize(launch()).verdict == .ask, "later it is another attempt")
+    }
+
+    @Test func anUnlockEndsADenial() {
+        let authorizer = authorizer()
+        authorizer.remember(denied: launch(), .cancelled)
+        let now = time.now()
+        authorizer.update { snapshot in
+            _ = try? snapshot.policy.unlock([firefox], scope: .untilLocked, at: now, user: alice.user)
+        }
+        #expect(authorizer.authorize(launch()).verdict == .allow)
+    }
+
     @Test func withoutAPrompterAReachablePairedPhoneIsAsked() {
         let authorizer = authorizer(prompters: [])
         func reason() -> Reason { authorizer.authorize(launch()).reason }
@@ -84,8 +109,7 @@ import Testing
         #expect(authorizer.authorize(launch(parent: 1)).verdict == .ask, "not a child of the prompter")
         #expect(authorizer.authorize(launch(calculator, parent: alice.process)).verdict == .ask, "another app")
         #expect(authorizer.authorize(launch(user: bob.user, parent: alice.process)).verdict == .deny, "another user")
-        #expect(
-            authorizer.authorize(launch(parent: alice.process)) == Decision(verdict: .allow, reason: .passcodeEntered))
+        #expect(authorizer.authorize(launch(parent: alice.process)) == Decision(verdict: .allow, reason: .restarted))
         #expect(authorizer.authorize(launch(parent: alice.process)).verdict == .ask, "used up")
     }
 

@@ -43,7 +43,7 @@ import Testing
         let allow = try #require(actions.firstIndex(of: "answer 1 allow"))
         #expect(open < allow)
         #expect(await prompter.settled() == .allowed)
-        await eventually { try await world.events(.launchAllowed).map(\.reason) == ["passcodeGiven"] }
+        await eventually { try await world.events(.launchAllowed).map(\.reason) == ["unlockedByPasscode"] }
     }
 
     @Test func theLaunchWaitsUntilTheGateHasRemovedTheMarks() async throws {
@@ -314,7 +314,7 @@ import Testing
         #expect(try await answer(world, prompt).execRequest == execRequest)
         #expect(world.gate.answer(to: 1) == nil, "it was denied at once")
         #expect(world.gate.launch(world.launch(2, parent: 1_000_777)).verdict == .ask, "not a child of the prompter")
-        #expect(world.gate.launch(world.launch(3, parent: alice.process)).reason == .passcodeEntered)
+        #expect(world.gate.launch(world.launch(3, parent: alice.process)).reason == .restarted)
         #expect(world.gate.answer(to: 3) == true)
         #expect(world.gate.launch(world.launch(4, parent: alice.process)).verdict == .ask, "once")
     }

@@ -269,7 +269,7 @@ private actor Answers {
     @Test func aUserWhoSetsUpThroughSudoIsNotLockedOutByOtherUsers() async throws {
         let world = try await World(passcodes: nil, cost: { .minimum })
         _ = try await world.call(
-            .setUp, by: ControlPeer(user: 0, process: 7), body: PasscodeRequest(passcode: "right"))
+            .setUp, by: ControlPeer(user: 0, process: 7), body: SetUpRequest(passcode: "right"))
         await #expect(throws: ControlError.self) { try await world.passcodes.verify(wrong, user: bob.user) }
         #expect(await world.passcodes.lockoutState(of: bob.user).failures == 1)
         #expect(await world.passcodes.lockoutState(of: 77).failures == 1, "unknown users count together")

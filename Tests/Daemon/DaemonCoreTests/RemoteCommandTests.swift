@@ -181,7 +181,7 @@ import Testing
         await eventually("the log names the phone") {
             let allowed = try await connected.world.events(.launchAllowed).map(\.reason)
             let denied = try await connected.world.events(.launchDenied).map(\.reason)
-            return allowed == ["approvedRemotely"] && denied == ["deniedRemotely"]
+            return allowed == ["unlockedRemotely"] && denied == ["deniedRemotely"]
         }
     }
 

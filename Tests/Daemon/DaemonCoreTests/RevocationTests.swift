@@ -105,7 +105,7 @@ import Testing
         connected.hub.setDown(true)
         _ = try await revoke(connected, "Lost")
         try await connected.world.database.save([1], as: HouseholdDocuments.keysOwed)
-        await connected.world.sealed.vault.lock(user: nil, "a test")
+        await connected.world.sealed.vault.lock(user: nil, "The vault was locked.")
         try await connected.world.openVault()
         #expect(try await connected.world.database.document(HouseholdDocuments.keysOwed) == nil)
         connected.hub.setDown(false)
@@ -181,7 +181,7 @@ import Testing
         await documents.releaseReading()
         #expect(try await sentences == ["Lost is revoked: it can't read anything that is written from now on."])
 
-        await world.sealed.vault.lock(user: nil, "a test")
+        await world.sealed.vault.lock(user: nil, "The vault was locked.")
         try await world.openVault()
         #expect(try await world.notes() == ["imported"])
         let note = try #require(try await world.database.records(in: .notes).first)

@@ -142,7 +142,7 @@ import Testing
             let counts = (try await lost.notes().count, try await kept.notes().count)
             return counts == (1, 1)
         }
-        await computers.second.sealed.vault.lock(user: nil, "a test")
+        await computers.second.sealed.vault.lock(user: nil, "The vault was locked.")
         let sequence = computers.hub.state.withLock { $0.sequence }
         _ = try await computers.first.devices.revoke("Lost", passcode: SecretBytes(utf8: "right"), user: alice.user)
         await eventually("the second computer has new keys") {

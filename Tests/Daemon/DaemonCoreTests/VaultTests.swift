@@ -31,7 +31,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await notes.list(search: nil, peer: alice).notes.isEmpty)
         #expect(await refusal { _ = try await notes.list(search: nil, peer: bob) } == .vaultLocked)
 
-        await world.sealed.vault.lock(user: bob.user, "tested")
+        await world.sealed.vault.lock(user: bob.user, "The vault was locked.")
         #expect(await refusal { _ = try await notes.list(search: nil, peer: alice) } == .vaultLocked)
         #expect(try await world.events(.vaultOpened).count == 1)
         #expect(try await world.events(.vaultLocked).count == 1)
@@ -87,7 +87,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         try await opened(world)
         _ = try await world.sealed.notes.add(NoteRequest(title: "a", body: "b"), peer: alice)
         for key in keys { #expect(MemoryScan.holds(key), "the scan finds the keys of the open vault") }
-        await world.sealed.vault.lock(user: nil, "tested")
+        await world.sealed.vault.lock(user: nil, "The vault was locked.")
         for key in keys { #expect(!MemoryScan.holds(key)) }
     }
 
@@ -118,6 +118,23 @@ private let wrong = SecretBytes(utf8: "wrong")
         for word in ["12-34", "Braten", "litres"] {
             #expect(disk.allSatisfy { $0.range(of: Data(word.utf8)) == nil })
         }
+    }
+
+    @Test func notesOfOneTitleAreToldApartByTheirFirstWords() async throws {
+        let world = try await World(hasVault: true)
+        try await opened(world)
+        let notes = world.sealed.notes
+        let bodies = [
+            "\n  \r\n first line\nsecond", "", String(repeating: "é", count: 1_000), " \n\t",
+            "e" + String(repeating: "\u{301}", count: 1_000),
+        ]
+        for body in bodies {
+            let added = try await notes.add(NoteRequest(title: "Bank", body: body), peer: alice).note
+            let listed = try await notes.list(search: nil, peer: alice).notes.first { $0.id == added.id }
+            #expect(listed == added)
+        }
+        let previews = Set(try await notes.list(search: nil, peer: alice).notes.map(\.preview))
+        #expect(previews == ["first line", "", String(repeating: "é", count: 100)])
     }
 
     @Test func aListContainsEveryChangeSinceTheLastOne() async throws {
@@ -200,7 +217,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         let ahead = Task { await world.sealed.notes.prepare(peer: alice) }
         let list = Task { try await world.sealed.notes.list(search: nil, peer: alice) }
         await eventually { await world.documents.readings == [30] }
-        await world.sealed.vault.lock(user: nil, "tested")
+        await world.sealed.vault.lock(user: nil, "The vault was locked.")
         await world.documents.releaseReadings()
         #expect(await refusal { _ = try await list.value } == .vaultLocked)
         await ahead.value
@@ -253,7 +270,7 @@ private let wrong = SecretBytes(utf8: "wrong")
         #expect(try await world.database.records(in: .notes) == before)
         #expect(try await world.database.document(VaultDocuments.ring) == ring)
 
-        await world.sealed.vault.lock(user: nil, "tested")
+        await world.sealed.vault.lock(user: nil, "The vault was locked.")
         #expect(await refusal { try await opened(world) } == .wrongPasscode)
         _ = try await world.sealed.vault.open(SecretBytes(utf8: "quite new"), for: alice)
         #expect(try await world.sealed.notes.list(search: "kept", peer: alice).notes.count == 1)

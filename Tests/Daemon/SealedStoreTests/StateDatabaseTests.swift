@@ -174,9 +174,40 @@ extension StateDatabase {
         ])
         #expect(
             try await database.statistics(since: 10) == [
-                AppStatistics(app: "a", name: "a", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 0),
-                AppStatistics(app: "b", name: "b", asked: 0, allowed: 0, denied: 1, wrongPasscodes: 1),
+                AppStatistics(app: "a", name: "a", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 0, unlocks: 0),
+                AppStatistics(
+                    app: "b", name: "b", asked: 0, allowed: 0, denied: 1, wrongPasscodes: 1, unlocks: 0, lastDenied: 17),
             ])
+    }
+
+    @Test func statisticsHaveEachUnlockOnceAndTheLastDeniedLaunch() async throws {
+        let database = try StateDatabase(path: path)
+        func event(
+            _ kind: ActivityEvent.Kind, _ reason: Reason?, _ app: String = "a", time: Double
+        ) -> ActivityEvent {
+            var event = Self.event(kind, app, time: time)
+            event.reason = reason?.rawValue
+            return event
+        }
+        try await database.append([
+            // An answer for five minutes, one for a launch, a phone's, and a command.
+            event(.unlocked, .unlockedByPasscode, time: 10), event(.launchAllowed, .unlockedByPasscode, time: 10),
+            event(.launchAllowed, .passcodeEntered, time: 11), event(.launchAllowed, .approvedRemotely, time: 12),
+            event(.unlocked, nil, time: 13),
+            // A phone's answer for five minutes, whose launch ended meanwhile.
+            event(.unlocked, .unlockedRemotely, time: 13),
+            // As both were recorded before they had reasons of their own.
+            event(.unlocked, .passcodeEntered, time: 13), event(.launchAllowed, .passcodeEntered, time: 13),
+            // None of these unlocks it.
+            event(.launchAllowed, .restarted, time: 14), event(.unlocked, .extended, time: 14),
+            event(.launchAllowed, .granted, time: 14), event(.launchAllowed, nil, time: 14),
+            event(.launchDenied, .noAnswer, time: 21), event(.launchDenied, .cancelled, time: 20),
+            event(.launchDenied, .noAnswer, "b", time: 5), event(.launchAsked, .locked, "b", time: 30),
+        ])
+        let apps = try await database.statistics(since: 10)
+        #expect(apps.map(\.unlocks) == [6, 0])
+        #expect(apps.map(\.lastDenied) == [21, nil], "of b before the period")
+        #expect(try await database.statisticsByDay(since: 10, user: nil).map(\.unlocks) == [6])
     }
 
     @Test func statisticsCountByLocalDay() async throws {
@@ -192,12 +223,12 @@ extension StateDatabase {
         let days = [first, second].map { Self.localDay($0) }
         #expect(
             try await database.statisticsByDay(since: first, user: nil) == [
-                DayStatistics(day: days[0], asked: 1, allowed: 0, denied: 1, wrongPasscodes: 0),
-                DayStatistics(day: days[1], asked: 0, allowed: 1, denied: 0, wrongPasscodes: 1),
+                DayStatistics(day: days[0], asked: 1, allowed: 0, denied: 1, wrongPasscodes: 0, unlocks: 0),
+                DayStatistics(day: days[1], asked: 0, allowed: 1, denied: 0, wrongPasscodes: 1, unlocks: 0),
             ])
         #expect(
             try await database.statisticsByDay(since: first, user: 2) == [
-                DayStatistics(day: days[0], asked: 0, allowed: 0, denied: 1, wrongPasscodes: 0)
+                DayStatistics(day: days[0], asked: 0, allowed: 0, denied: 1, wrongPasscodes: 0, unlocks: 0)
             ])
     }
 

@@ -27,6 +27,28 @@ struct BlobTests {
             "PATCH", "/v1/blobs/\(id)?offset=\(offset)", token: device.token, body: bytes)
     }
 
+    /// As after the hub's database was restored without its directory of blobs.
+    @Test func aBlobWhoseContentIsLostIsNotFound() async throws {
+        try await HubUnderTest.run { hub in
+            let computer = try await hub.found()
+            let bytes = Data.random(700_000)
+            let id = try await begin(hub, computer, bytes)
+            _ = try await piece(hub, computer, id, bytes, at: 0)
+            let file = hub.directory.path("hub/blobs/\(computer.household)/\(id)")
+            func read(_ range: String) async throws -> HubUnderTest.Answer {
+                try await hub.request(
+                    .readBlob, [id.description], token: computer.token, headers: [("Range", range)])
+            }
+            // Also where the first pieces are there.
+            #expect(truncate(file, 600_000) == 0)
+            #expect(try await read("bytes=0-599999").body == bytes.prefix(600_000))
+            #expect(try await read("bytes=0-600000").error?.code == .notFound)
+            #expect(unlink(file) == 0)
+            #expect(try await read("bytes=0-1999").error?.code == .notFound)
+            #expect(try await hub.request(.readBlob, [id.description], token: computer.token).status == 404)
+        }
+    }
+
     @Test func aBlobIsUploadedInPiecesAndReadByRanges() async throws {
         try await HubUnderTest.run { hub in
             let computer = try await hub.found()
@@ -123,7 +145,7 @@ struct BlobTests {
                     refused += 1
                     continue
                 }
-                _ = try await hub.store.write([record], household: computer.household, at: 0)
+                _ = try await hub.store.write([record], household: computer.household, at: hub.time.seconds())
                 written += 3_000
             }
             #expect(refused > 200)

@@ -103,7 +103,9 @@ struct MemoryBudgetTests {
         }.run { hub in
             let (computer, other) = (try await hub.found(), try await hub.found())
             let large = [computer.record(sealed: Data(count: 1 << 20)), other.record(sealed: Data(count: 1 << 20))]
-            for record in large { _ = try await hub.store.write([record], household: record.vault, at: 0) }
+            for record in large {
+                _ = try await hub.store.write([record], household: record.vault, at: hub.time.seconds())
+            }
             // A refused answer reserves nothing meanwhile; a body would, and the other one could be refused instead.
             func read(by device: TestDevice, from address: String) async throws -> Int {
                 try await hub.request(
@@ -149,7 +151,7 @@ struct MemoryBudgetTests {
             let (large, small) = (
                 computer.record(sealed: Data(count: 2 << 20)), computer.record(sealed: Data(count: 1 << 20))
             )
-            _ = try await hub.store.write([large, small], household: computer.household, at: 0)
+            _ = try await hub.store.write([large, small], household: computer.household, at: hub.time.seconds())
             let names = [large, small].map { [$0.collection, $0.id.description] }
             let page = try await hub.request(.records, query: "?limit=1", token: computer.token)
             #expect(page.error?.code == .unavailable && page.error?.retryAfterSeconds == 1)
@@ -171,7 +173,7 @@ struct MemoryBudgetTests {
         }.run { hub in
             let computer = try await hub.found()
             let records = (0..<32).map { _ in computer.record(sealed: Data(count: 60_000)) }
-            _ = try await hub.store.write(records, household: computer.household, at: 0)
+            _ = try await hub.store.write(records, household: computer.household, at: hub.time.seconds())
             func status() async throws -> Int { try await hub.request(.records, token: computer.token).status }
             #expect(try await status() == 200)
             try await self.nextRequest(hub)
@@ -193,11 +195,11 @@ struct MemoryBudgetTests {
             let size = 8 << 20
             _ = try await hub.store.beginBlob(
                 NewBlobRequest(id: blob.blob, size: UInt64(size), hash: .random(32)), by: computer.id,
-                household: computer.household, limit: 1 << 40, at: 0)
+                household: computer.household, limit: 1 << 40, at: hub.time.seconds())
             try await DirectoryBlobStore(path: hub.directory.path("hub/blobs"))
                 .write([UInt8](repeating: 7, count: size), at: 0, of: blob)
             try await hub.store.advanceBlob(
-                blob.blob, of: computer.household, from: 0, to: UInt64(size), isComplete: true, at: 0)
+                blob.blob, of: computer.household, from: 0, to: UInt64(size), isComplete: true, at: hub.time.seconds())
             func status() async throws -> Int {
                 try await hub.request(
                     .readBlob, [blob.blob.description], token: computer.token, headers: [("Range", "bytes=0-999999")]
@@ -249,7 +251,7 @@ struct MemoryBudgetTests {
             let computer = try await hub.found()
             for (bytes, code) in [(100_000, HubError.Code.conflict), (1 << 20, .unavailable)] {
                 let stored = computer.record(sealed: Data(count: bytes))
-                _ = try await hub.store.write([stored], household: computer.household, at: 0)
+                _ = try await hub.store.write([stored], household: computer.household, at: hub.time.seconds())
                 let other = computer.record(id: stored.id, sealed: Data(count: 10))
                 #expect(try await hub.put(other, by: computer).error?.code == code)
             }
@@ -266,7 +268,7 @@ struct MemoryBudgetTests {
             let computer = try await hub.found()
             for _ in 0..<10 {
                 let records = (0..<16).map { _ in computer.record(sealed: Data(count: 60_000)) }
-                _ = try await hub.store.write(records, household: computer.household, at: 0)
+                _ = try await hub.store.write(records, household: computer.household, at: hub.time.seconds())
             }
             func status() async throws -> Int {
                 try await hub.request(.records, query: "?limit=16", token: computer.token).status

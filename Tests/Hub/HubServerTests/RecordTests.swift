@@ -184,10 +184,10 @@ struct RecordTests {
             for index in 0..<8 {
                 let request = NewBlobRequest(id: .random(), size: 1, hash: .random(32))
                 _ = try await store.beginBlob(
-                    request, by: computer.id, household: computer.household, limit: 1 << 30, at: 0)
+                    request, by: computer.id, household: computer.household, limit: 1 << 30, at: hub.time.seconds())
                 if index < 7 {
                     try await store.advanceBlob(
-                        request.id, of: computer.household, from: 0, to: 1, isComplete: true, at: 0)
+                        request.id, of: computer.household, from: 0, to: 1, isComplete: true, at: hub.time.seconds())
                 }
                 blobs.append(request.id)
             }

@@ -320,7 +320,7 @@ private final class Writers: Sendable {
         await expectRefusal(.unavailable) { _ = try await stores[0].household(household.id) }
         try await server.start()
         await eventually { try await stores[0].household(household.id).sequence > 0 }
-        let before = try await stores[0].household(household.id).sequence
+        let before = try await patiently { try await stores[0].household(household.id).sequence }
         await eventually("writes succeed again") {
             try await stores[0].household(household.id).sequence > before
         }

@@ -34,14 +34,15 @@ extension AppService {
             let isListed = stored.policy.apps[app.id] != nil
             return InstalledReport(
                 id: app.id.rawValue, name: app.name, icon: app.icon, kind: app.kind, isListed: isListed,
-                state: isListed ? state(of: app.id, at: now) : nil)
+                state: isListed ? state(of: app.id, at: now) : nil, executables: app.executables)
         }
         let found = Set(apps.map(\.id))
         for id in stored.policy.apps.keys.sorted() where !found.contains(id) {
             reports.append(
                 InstalledReport(
                     id: id.rawValue, name: name(of: id), icon: stored.resolved[id]?.icon,
-                    kind: stored.resolved[id]?.kind ?? "executable", isListed: true, state: state(of: id, at: now)))
+                    kind: stored.resolved[id]?.kind ?? "executable", isListed: true, state: state(of: id, at: now),
+                    executables: stored.resolved[id]?.executables ?? []))
         }
         return InstalledList(apps: reports, problems: problems)
     }

@@ -5,14 +5,26 @@ import Policy
 extension AppService {
     /// Adds an app to the list.
     ///
-    /// - Parameter viewer: the user in whose catalog the app is looked up; nil: `user`.
+    /// - Parameters:
+    ///   - action: what happens to its instances that run now.
+    ///   - viewer: the user in whose catalog the app is looked up; nil: `user`.
     /// - Throws: `ControlError` with `noSuchApp`, `ambiguousApp`, `essential` or `failed`.
-    public func add(_ reference: String, user: UInt32, asSeenBy viewer: UInt32? = nil) async throws -> AppsChanged {
-        try await add([try await resolver.resolve(reference, user: viewer ?? user)], user: user)
+    func add(
+        _ reference: String, running action: InstanceAction = .keep, user: UInt32, asSeenBy viewer: UInt32? = nil
+    ) async throws -> AppsChanged {
+        try await add(
+            [try await resolver.resolve(reference, user: viewer ?? user)], running: action, user: user)
+    }
+
+    /// - Throws: `ControlError` with `badRequest`.
+    func add(_ request: AddAppRequest, user: UInt32) async throws -> AppsChanged {
+        try await add(request.app, running: try request.running.map(Self.action) ?? .keep, user: user)
     }
 
     /// Adds all apps, or none if the change can't be written.
-    private func add(_ apps: [ResolvedApp], user: UInt32) async throws -> AppsChanged {
+    private func add(
+        _ apps: [ResolvedApp], running action: InstanceAction = .keep, user: UInt32
+    ) async throws -> AppsChanged {
         var (new, notes): ([ResolvedApp], [String]) = ([], [])
         for app in apps where !new.contains(where: { $0.id == app.id }) {
             if stored.policy.apps[app.id] == nil {
@@ -29,6 +41,8 @@ extension AppService {
                 }
             }
             await log.append(.appAdded, user: user, of: new.map { ($0.id, "\($0.name) was added to the list.") })
+            let left = try await handleInstances(of: new.map(\.id), action)
+            notes += left.map { "\(name(of: $0)) is not locked at present, so what runs of it was left as it is." }
         }
         notes += new.filter { !$0.sharedWith.isEmpty }.map {
             "\($0.sharedWith.joined(separator: ", ")) use the same program and are locked too."
@@ -112,20 +126,23 @@ extension AppService {
 
     /// Unlocks apps. The caller has checked the passcode.
     ///
-    /// - Parameter generation: from before the passcode was checked.
+    /// - Parameters:
+    ///   - generation: from before the passcode was checked.
+    ///   - reason: of the launch whose answer unlocks them.
     /// - Throws: `ControlError` with `busy` where everything was locked since.
-    func unlock(_ ids: Set<AppID>, scope: GrantScope, user: UInt32, since generation: LockGeneration? = nil)
-        async throws
-        -> AppsChanged
-    {
+    func unlock(
+        _ ids: Set<AppID>, scope: GrantScope, user: UInt32, since generation: LockGeneration? = nil,
+        reason: Reason? = nil
+    ) async throws -> AppsChanged {
         let now = time.now()
         try await change { stored in
             if let generation { try lockGenerations.check(generation) }
             try stored.policy.unlock(ids, scope: scope, at: now, user: user)
         }
         for id in ids.sorted() {
-            gate.order(.thaw, app: id)
-            await log.append(.unlocked, app: id, user: user, "\(name(of: id)) was unlocked (\(scope)).")
+            // Other scopes remove the marks, and what is frozen continues with that.
+            if scope == .thisLaunch { gate.order(.thaw, app: id) }
+            await log.append(.unlocked, app: id, user: user, reason: reason, scope.sentence(of: name(of: id)))
         }
         return AppsChanged(apps: ids.sorted().map { report($0) })
     }
@@ -154,13 +171,14 @@ extension AppService {
 
     /// - Throws: `ControlError` with `badRequest` if the request is invalid.
     static func rules(_ request: ChangeAppRequest) throws -> (schedule: Schedule??, action: InstanceAction?) {
-        let action = try request.onGrantEnd.map { text in
-            guard let action = InstanceAction(rawValue: text) else {
-                throw ControlError(.badRequest, "\"\(text)\" is not one of keep, freeze and close.")
-            }
-            return action
+        (try request.schedule.map { try ScheduleText.parse($0) }, try request.onGrantEnd.map(action))
+    }
+
+    private static func action(_ text: String) throws -> InstanceAction {
+        guard let action = InstanceAction(rawValue: text) else {
+            throw ControlError(.badRequest, "\"\(text)\" is not one of keep, freeze and close.")
         }
-        return (try request.schedule.map { try ScheduleText.parse($0) }, action)
+        return action
     }
 
     public func setCategory(_ name: String, _ request: SetCategoryRequest, user: UInt32) async throws -> CategoryReport
@@ -222,7 +240,7 @@ extension AppService {
             await log.append(.monitoringOn, user: user, "Monitoring was turned on.")
             return
         }
-        if let seconds = request.forSeconds, !(60...86_400).contains(seconds) {
+        if let seconds = request.forSeconds, !MonitoringRequest.allowedSeconds.contains(seconds) {
             throw ControlError(.badRequest, "Monitoring can be off for 60 to 86400 seconds, not \(seconds).")
         }
         let now = time.now()

@@ -23,6 +23,9 @@ public actor AppService: Relockable {
     private let authorizer: LaunchAuthorizer
     let lockGenerations: LockGenerations
     let changes: StateChanges
+    let events: DaemonEvents
+    /// The ends of grants of which users were warned.
+    var warnedOf: Set<Closing> = []
     /// Changed only in `serialQueue`.
     var stored = Stored()
     /// The state that was last sent to the gate.
@@ -48,8 +51,10 @@ public actor AppService: Relockable {
 
     init(
         documents: any RecordStore, resolver: any AppResolver, gate: any LaunchGatePort, time: any TimeSource,
-        authorizer: LaunchAuthorizer, log: ActivityLog, lockGenerations: LockGenerations, changes: StateChanges
+        authorizer: LaunchAuthorizer, log: ActivityLog, lockGenerations: LockGenerations, changes: StateChanges,
+        events: DaemonEvents
     ) {
+        self.events = events
         self.lockGenerations = lockGenerations
         self.changes = changes
         self.documents = documents
@@ -109,11 +114,13 @@ public actor AppService: Relockable {
 
     /// Ends the grants that need this user's presence, or all. Returns when the gate's marks are restored. The write
     /// follows, because the computer may be waiting to sleep.
-    func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String) async {
+    func relock(_ absence: Absence) async {
+        let reason = absence.reason
         await withCheckedContinuation { inForce in
             Task {
                 try? await serialQueue.perform {
-                    let ended = user.map { stored.policy.endGrants(of: $0, reason) } ?? stored.policy.endGrants(reason)
+                    let ended =
+                        absence.user.map { stored.policy.endGrants(of: $0, reason) } ?? stored.policy.endGrants(reason)
                     if !ended.isEmpty { publish() }
                     await synchronizeGate()
                     for grant in ended { act(on: grant) }
@@ -122,7 +129,7 @@ public actor AppService: Relockable {
                     for grant in ended {
                         await log.enqueue(
                             .grantEnded, app: grant.grant.app, user: grant.grant.user,
-                            Self.sentence(grant, name(of: grant.grant.app)))
+                            grant.reason.sentence(of: name(of: grant.grant.app)))
                     }
                     try await write(stored)
                 }
@@ -164,6 +171,8 @@ public actor AppService: Relockable {
 
     /// Sends the gate the differences from the state that was last sent.
     func synchronizeGate() async {
+        // An app that is removed and added again is another one: what was to happen to the first is not repeated.
+        overdue = overdue.filter { stored.policy.apps[$0.key] != nil }
         guard connectedGate != .away else { return }
         let now = time.now()
         for id in guarded.keys.filter({ stored.policy.apps[$0] == nil }).sorted() {
@@ -185,7 +194,12 @@ public actor AppService: Relockable {
                 app.executables += stored.former[id]?.executables ?? []
                 app.privateDirectories += stored.former[id]?.privateDirectories ?? []
                 await gate.set(app, guarded: wanted)
+            } else {
+                continue
             }
+            // Otherwise what was frozen stays stopped, and launches that need no prompt are stopped with it. The app may
+            // have been opened without a gate.
+            if !wanted { gate.order(.thaw, app: id) }
         }
     }
 
@@ -253,7 +267,8 @@ public actor AppService: Relockable {
         while !Task.isCancelled {
             try await serialQueue.perform { await tick() }
             let now = time.now()
-            let wait = stored.policy.nextTransition(after: now) ?? .seconds(86_400)
+            let waits = [stored.policy.nextTransition(after: now), nextClosingWarning(after: now)].compactMap { $0 }
+            let wait = waits.min() ?? .seconds(86_400)
             let nap = Task { [time, end = now.elapsed + max(wait, .milliseconds(1))] in
                 _ = try? await time.sleep(until: end)
             }
@@ -279,6 +294,7 @@ public actor AppService: Relockable {
         changes.mark()
         await synchronizeGate()
         for grant in ended { await applyEnd(of: grant) }
+        warnOfClosings(at: now)
         if monitoringIsBack { await log.append(.monitoringOn, "Monitoring is on again.") }
         if !ended.isEmpty || monitoringIsBack { try? await write(stored) }
     }
@@ -286,21 +302,39 @@ public actor AppService: Relockable {
     private func applyEnd(of ended: EndedGrant) async {
         act(on: ended)
         await log.append(
-            .grantEnded, app: ended.grant.app, user: ended.grant.user, Self.sentence(ended, name(of: ended.grant.app)))
-    }
-
-    private static func sentence(_ ended: EndedGrant, _ name: String) -> String {
-        "\(name) is locked again (\(ended.reason.rawValue))."
+            .grantEnded, app: ended.grant.app, user: ended.grant.user,
+            ended.reason.sentence(of: name(of: ended.grant.app)))
     }
 
     /// Applies the owner's setting for running instances.
     private func act(on ended: EndedGrant) {
-        // An unused grant for one launch has started no instance.
-        let action = ended.grant.scope == .thisLaunch ? .keep : ended.action
+        let app = ended.grant.app
+        // An unused grant for one launch has started no instance, and nothing would continue an app that is open.
+        let isLeft =
+            ended.grant.scope == .thisLaunch
+            || ended.action == .freeze && !stored.policy.isGuarded(app, at: time.now())
+        handleInstances(of: app, isLeft ? .keep : ended.action)
+    }
+
+    /// Applies the owner's choice for what runs of apps that were locked just now. One that is open again meanwhile, or
+    /// still, is left as it is: nothing would continue what was frozen.
+    ///
+    /// - Returns: the apps that were left as they are.
+    func handleInstances(of ids: [AppID], _ action: InstanceAction) async throws -> [AppID] {
+        guard action != .keep else { return [] }
+        return try await serialQueue.perform {
+            let now = time.now()
+            let locked = ids.filter { stored.policy.isGuarded($0, at: now) }
+            for id in locked { handleInstances(of: id, action) }
+            return ids.filter { !locked.contains($0) }
+        }
+    }
+
+    private func handleInstances(of id: AppID, _ action: InstanceAction) {
         if connectedGate == .away {
-            overdue[ended.grant.app] = action
+            overdue[id] = action
         } else {
-            order(action, ended.grant.app)
+            order(action, id)
         }
     }
 

@@ -84,7 +84,11 @@ struct BackupReader {
             let range = layout.range(ofChunk: chunk)
             let sealed = try await blobs.read(
                 blob, offset: UInt64(BackupHeader.length) + range.lowerBound, length: range.count)
-            pending += try stream.open(sealed, index: UInt32(chunk), isLast: chunk == layout.chunkCount - 1)
+            do {
+                pending += try stream.open(sealed, index: UInt32(chunk), isLast: chunk == layout.chunkCount - 1)
+            } catch {
+                throw Self.damaged
+            }
             chunk += 1
         }
         defer { pending = pending.dropFirst(count) }
@@ -95,6 +99,9 @@ struct BackupReader {
     func end() throws {
         guard pending.isEmpty, chunk == layout.chunkCount else { throw Self.tooShort }
     }
+
+    private static let damaged = ControlError(
+        .notReadable, "The backup is damaged: a part of it was changed or is missing. Use another copy of it.")
 
     static let tooShort = ControlError(
         .notReadable, "The backup's content has an unexpected end; it was not made by AppLocker.")

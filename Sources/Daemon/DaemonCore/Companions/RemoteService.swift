@@ -150,7 +150,7 @@ struct RemoteActions: Sendable {
         switch action {
         case .lockAll:
             lockGenerations.advance(nil)
-            await endSessions("a phone locked everything")
+            await endSessions("The vault was locked: a phone locked everything.")
             _ = try await apps.lock(LockRequest(all: true), user: Self.user, mayAdd: false)
             return Outcome(sentence: "Everything is locked.")
         case .lockApp(let app):
@@ -167,7 +167,7 @@ struct RemoteActions: Sendable {
             return Outcome(sentence: "\(try await launches.refuse(prompt)) was denied.")
         case .lockVault:
             lockGenerations.advance(nil)
-            await endSessions("a phone locked it")
+            await endSessions("The vault was locked: a phone locked it.")
             return Outcome(sentence: "The vault is locked.")
         case .takePhoto:
             return Outcome(sentence: "A photo was taken.", record: try await intruders.takePhoto())
@@ -202,9 +202,9 @@ struct RemoteActions: Sendable {
     }
 
     /// Locks the vault and ends the owner's management sessions.
-    private func endSessions(_ reason: String) async {
+    private func endSessions(_ sentence: String) async {
         await sessions.endAll()
-        await vault.lock(user: nil, reason)
+        await vault.lock(user: nil, sentence)
     }
 
     private func unlock(_ ids: Set<AppID>, _ grant: GrantRequest, _ sentence: String) async throws -> Outcome {

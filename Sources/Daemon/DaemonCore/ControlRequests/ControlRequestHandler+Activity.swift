@@ -17,16 +17,16 @@ extension ControlRequestHandler {
         table.answer(\.statistics) { request in
             let reach = try await reachesEverybody(request.untyped)
             let query = try request.query
-            let since = time.wallClock() - Double(query.days) * 86_400
+            let since = beginning(of: query)
             let user = try shownUser(to: request.peer, all: query.all, reach)
-            var statistics = try await activity.statistics(since: since, user: user)
+            var statistics = try await activity.statistics(since: since ?? 0, user: user)
             for index in statistics.indices {
                 guard let id = AppID(rawValue: statistics[index].app) else { continue }
                 statistics[index].name = await apps.name(of: id)
             }
             return StatisticsReport(
-                days: query.days, apps: statistics,
-                byDay: try await activity.statisticsByDay(since: since, user: user))
+                since: since, apps: statistics,
+                byDay: try await activity.statisticsByDay(since: since ?? 0, user: user))
         }
         table.answer(\.verifyLog) { request in
             guard try await reachesEverybody(request.untyped) else {
@@ -40,6 +40,14 @@ extension ControlRequestHandler {
             }
             return try await sealed.verifyLog(known)
         }
+    }
+
+    /// - Returns: in seconds since 1970; nil: there is no limit.
+    private func beginning(of query: StatisticsQuery) -> Double? {
+        let now = time.wallClock()
+        guard let period = query.period else { return now - Double(query.days) * 86_400 }
+        let midnight = now.rounded(.down) - Double(time.now().civil.secondOfDay)
+        return period.days.map { midnight - Double($0 - 1) * 86_400 }
     }
 
     /// - Returns: whose events are shown; nil for everybody's.

@@ -8,7 +8,7 @@ extension ControlRequestHandler {
         table.answer(\.status) { await statusReader.status(of: $0.peer) }
         table.answer(\.listApps) { _ in AppList(apps: await apps.reports()) }
         table.answer(\.listInstalled) { await apps.installed(user: $0.user) }
-        table.answer(\.addApp) { try await apps.add($0.body.app, user: $0.user) }
+        table.answer(\.addApp) { try await apps.add($0.body, user: $0.user) }
         table.answer(\.removeApp) { request in
             // The passcode is removed first: otherwise it would open the app if it is added again.
             let id = try await apps.listed(request.name)

@@ -30,8 +30,9 @@ extension ControlRequestHandler {
             // A passcode that is being compared unlocks nothing any more.
             lockGenerations.advance(mayAdd ? nil : request.user)
             // Otherwise the next person at the desktop could turn the protection off.
-            await sessions.relock(mayAdd || request.user == 0 ? nil : request.user, .locked, "everything was locked")
-            await sealed.vault.lock(by: request.user, mayReachOthers: mayAdd, "everything was locked")
+            await sessions.endAll(of: mayAdd || request.user == 0 ? nil : request.user)
+            await sealed.vault.lock(
+                by: request.user, mayReachOthers: mayAdd, "The vault was locked: a user locked everything.")
         }
         return try await apps.lock(body, user: request.user, mayAdd: mayAdd)
     }
@@ -49,10 +50,21 @@ extension ControlRequestHandler {
                     ? "The list of locked apps is empty; nothing was unlocked."
                     : "Name the apps to unlock, or set `all`.")
         }
+        var added: Duration?
+        if body.extends {
+            guard case .duration(let duration) = scope else {
+                throw ControlError(.badRequest, "Only a grant of the kind `duration` can be added to another.")
+            }
+            try await apps.requireExtendable(ids)
+            added = duration
+        }
         let generation = lockGenerations.generation(for: request.user)
         // An app's own passcode opens that app and nothing else.
         let only = ids.count == 1 ? ids.first : nil
         try await passcodes.verify(SecretBytes(utf8: body.passcode), app: only, user: request.user)
+        if let added {
+            return try await apps.extend(ids, by: added, user: request.user, since: generation)
+        }
         let changed = try await apps.unlock(ids, scope: scope, user: request.user, since: generation)
         if scope != .thisLaunch { await launches.approveWaiting(of: ids) }
         return changed

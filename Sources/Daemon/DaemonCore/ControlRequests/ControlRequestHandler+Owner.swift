@@ -16,7 +16,7 @@ extension ControlRequestHandler {
             let body = try request.body
             let notes = try await passcodes.change(
                 from: SecretBytes(utf8: body.old), to: SecretBytes(utf8: body.new), user: request.user)
-            await endSessions(of: request.user, "the passcode was changed")
+            await endSessions(of: request.user, "The vault was locked: the passcode was changed.")
             return DoneReport(notes: notes)
         }
         table.answer(\.makeRecovery) { request in
@@ -33,21 +33,29 @@ extension ControlRequestHandler {
         // From then on locked apps are open.
         table.answer(\.stop) { request in
             try await passcodes.verify(SecretBytes(utf8: request.body.passcode), user: request.user)
-            await endSessions(of: request.user, "AppLocker is stopped")
+            await endSessions(of: request.user, "The vault was locked: AppLocker is stopped.")
             await sealed.stop(request.user)
             return DoneReport(notes: ["Locked apps start without a prompt until AppLocker runs again."])
         }
     }
 
-    private func setUp(_ request: TypedRequest<PasscodeRequest>) async throws -> DoneReport {
-        let passcode = SecretBytes(utf8: try request.body.passcode)
+    private func setUp(_ request: TypedRequest<SetUpRequest>) async throws -> DoneReport {
+        let body = try request.body
         guard request.user == 0 || request.user == ownUser else {
             throw ControlError(
                 .notYours, "Only the computer's owner can set AppLocker up. Run `sudo applocker setup`.")
         }
         // The user who runs `sudo applocker setup` is the owner: another user's wrong passcodes must not lock them out.
         let owners = [request.user, launches.directory.loginUser(of: request.peer.process)].compactMap { $0 }
-        return DoneReport(notes: try await passcodes.setUp(passcode, owners: owners))
+        switch (body.passcode, body.earlierVerifier) {
+        case (let passcode?, nil):
+            return DoneReport(notes: try await passcodes.setUp(SecretBytes(utf8: passcode), owners: owners))
+        case (nil, let earlier?):
+            try await passcodes.setUp(try PasscodeVerifier(earlier), owners: owners)
+            return DoneReport()
+        default:
+            throw ControlError(.badRequest, "Setting up needs either a passcode or an earlier verifier.")
+        }
     }
 
     private func useRecovery(_ request: TypedRequest<RecoveryRequest>) async throws -> DoneReport {
@@ -58,7 +66,7 @@ extension ControlRequestHandler {
         }
         let notes = try await passcodes.useRecoveryCode(
             code, newPasscode: SecretBytes(utf8: newPasscode), user: request.user)
-        await endSessions(of: request.user, "the passcode was changed")
+        await endSessions(of: request.user, "The vault was locked: the passcode was changed.")
         return DoneReport(notes: notes)
     }
 
@@ -78,7 +86,7 @@ extension ControlRequestHandler {
                 .badRequest, "To erase everything, the confirmation has to be \"\(ResetRequest.confirmationText)\".")
         }
         try await passcodes.verify(SecretBytes(utf8: body.passcode), user: request.user)
-        await endSessions(of: request.user, "everything is erased")
+        await endSessions(of: request.user, "The vault was locked: everything is erased.")
         // Before erasing, while there is a token to inform the hub with.
         let notes = await devices.household.leaveBeforeErasing()
         try await sealed.erase()
@@ -86,8 +94,8 @@ extension ControlRequestHandler {
     }
 
     /// Ends everybody's management sessions and locks the vault.
-    private func endSessions(of user: UInt32, _ why: String) async {
+    private func endSessions(of user: UInt32, _ sentence: String) async {
         await sessions.endAll()
-        await sealed.vault.lock(user: user, why)
+        await sealed.vault.lock(user: user, sentence)
     }
 }

@@ -103,7 +103,8 @@ extension ControlRequestHandler {
         let mayReachOthers = request.token != nil
         if mayReachOthers { try await sessions.require(request.token, of: request.peer) }
         guard
-            await sealed.vault.lock(by: request.user, mayReachOthers: mayReachOthers, "it was locked by a user")
+            await sealed.vault.lock(
+                by: request.user, mayReachOthers: mayReachOthers, "The vault was locked: a user locked it.")
         else {
             throw ControlError(
                 .sessionNeeded, "The vault is open for another user; locking it needs the owner's passcode.")

@@ -9,6 +9,8 @@ enum DaemonEvent: Sendable {
     case promptSettled(prompt: String, outcome: PromptOutcome)
     /// - Parameter failures: how many in a row.
     case wrongPasscode(failures: Int, app: AppID?, user: UInt32)
+    /// An app is closed soon, because its grant ends.
+    case closingSoon(Closing, name: String, left: Duration)
     /// This computer is in another household, or in none.
     case householdChanged
     /// Records for the hub were written to the outbox.

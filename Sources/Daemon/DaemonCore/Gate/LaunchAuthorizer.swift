@@ -41,11 +41,20 @@ private struct RestartPermit {
     var expiresAt: Duration
 }
 
+/// A launch that was denied after asking.
+private struct RecentDenial {
+    var app: AppID
+    var process: Int32
+    var reason: Reason
+    var expiresAt: Duration
+}
+
 private struct AuthorizerState {
     var snapshot = AuthorizationSnapshot()
     /// Launches that wait for an answer, by user.
     var waiting: [UInt32: Int] = [:]
     var restarts: [RestartPermit] = []
+    var denials: [RecentDenial] = []
     /// Called within the lock, so that its last call has the newest value.
     var follower: (@Sendable (UnaskedUsers) -> Void)?
     /// The value of the follower's last call.
@@ -85,6 +94,9 @@ private struct AuthorizerState {
 public final class LaunchAuthorizer: Sendable {
     /// How long a prompter has to start a launch again.
     static let restartWindow = Duration.seconds(10)
+    /// How long a denial holds for the same process: a shell that is refused tries the next directory of PATH at once,
+    /// which is often the same file.
+    static let denialWindow = Duration.seconds(5)
 
     private let state = Mutex(AuthorizerState())
     private let time: any TimeSource
@@ -102,7 +114,7 @@ public final class LaunchAuthorizer: Sendable {
             }) {
                 state.restarts.remove(at: index)
                 state.notifyFollower(ifChanged: true)
-                return Decision(verdict: .allow, reason: .passcodeEntered)
+                return Decision(verdict: .allow, reason: .restarted)
             }
             let facts = state.facts(of: launch)
             var decision = snapshot.policy.decide(facts, at: now)
@@ -112,6 +124,13 @@ public final class LaunchAuthorizer: Sendable {
                 decision = policy.decide(facts, at: now)
             }
             if decision.verdict == .ask, snapshot.isAsleep { return Decision(verdict: .deny, reason: .relocked) }
+            if decision.verdict == .ask,
+                let denial = state.denials.last(where: {
+                    $0.app == launch.app && $0.process == launch.process && now.elapsed < $0.expiresAt
+                })
+            {
+                return Decision(verdict: .deny, reason: denial.reason)
+            }
             if decision.verdict == .ask { state.waiting[launch.user, default: 0] += 1 }
             return decision
         }
@@ -153,6 +172,17 @@ public final class LaunchAuthorizer: Sendable {
         state.withLock { state in
             let remaining = state.waiting[user, default: 0] - 1
             state.waiting[user] = remaining > 0 ? remaining : nil
+        }
+    }
+
+    /// To be called before the gate answers: the process tries again at once.
+    func remember(denied launch: HeldLaunch, _ reason: Reason) {
+        let now = time.elapsed()
+        state.withLock { state in
+            state.denials.removeAll { $0.expiresAt <= now }
+            state.denials.append(
+                RecentDenial(
+                    app: launch.app, process: launch.process, reason: reason, expiresAt: now + Self.denialWindow))
         }
     }
 

@@ -70,7 +70,7 @@ extension HouseholdService {
     }
 
     private static func untrusted(_ sentence: String) -> JoiningRefusal {
-        JoiningRefusal(sentence + " It can't be trusted; nothing was changed here.", isHubsFault: true)
+        JoiningRefusal("\(sentence) " + "It can't be trusted; nothing was changed here.", isHubsFault: true)
     }
 
     /// Makes this computer a member of the household.

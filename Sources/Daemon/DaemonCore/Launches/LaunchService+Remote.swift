@@ -18,9 +18,12 @@ extension LaunchService {
             isLeftToUser
             ? "\(entry.report.name) can be started now; without a prompter it is not started automatically."
             : "\(entry.report.name) was approved."
-        if scope != .thisLaunch || isLeftToUser {
+        let unlocks = scope != .thisLaunch || isLeftToUser
+        let reason: Reason = unlocks ? .unlockedRemotely : .approvedRemotely
+        if unlocks {
             let generation = lockGenerations.generation(for: user)
-            _ = try await apps.unlock([launch.app], scope: scope, user: user, since: generation)
+            _ = try await apps.unlock(
+                [launch.app], scope: scope, user: user, since: generation, reason: reason)
             // Somebody else may have answered meanwhile.
             guard waiting[launch.number]?.launch == launch else { return sentence }
         } else {
@@ -30,7 +33,7 @@ extension LaunchService {
             authorizer.allowRestart(of: launch.app, by: starter.peer.process, user: launch.user)
             starter.events.yield(.start(entry.report, execRequest))
         }
-        await allow(launch, .approvedRemotely)
+        await allow(launch, reason)
         if scope != .thisLaunch { await approveWaiting(of: [launch.app]) }
         return sentence
     }

@@ -218,6 +218,7 @@ public actor LaunchService: Relockable {
 
     func deny(_ launch: HeldLaunch, _ reason: Reason, _ outcome: PromptOutcome) async {
         guard waiting[launch.number]?.launch == launch else { return }
+        authorizer.remember(denied: launch, reason)
         if !launch.deniedAtOnce { gate.answer(launch, allow: false) }
         settle(launch.number, outcome)
         await record(launch, .launchDenied, reason)
@@ -225,7 +226,8 @@ public actor LaunchService: Relockable {
 
     /// Denies the waiting launches of this user, or of all users, and closes their prompts. Answers that are still
     /// being compared have no effect.
-    func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String) async {
+    func relock(_ absence: Absence) async {
+        let user = absence.user
         authorizer.endRestarts(of: user)
         let ended = waiting.values.filter { user == nil || $0.promptedUser == user || $0.launch.user == user }
         for entry in ended {
@@ -325,12 +327,15 @@ public actor LaunchService: Relockable {
         let number = launch.number
         waiting[number]?.answers += 1
         let generation = lockGenerations.generation(for: peer.user)
+        var reason = Reason.passcodeEntered
         do {
             try await passcodes.verify(passcode, app: launch.app, user: peer.user)
             // The gate may have reconnected meanwhile and numbered launches from the beginning.
             guard let entry = waiting[number], entry.launch == launch else { throw Self.notWaiting }
             if scope != .thisLaunch || entry.isLeftToItsUser(with: peer) {
-                _ = try await apps.unlock([launch.app], scope: scope, user: peer.user, since: generation)
+                reason = .unlockedByPasscode
+                _ = try await apps.unlock(
+                    [launch.app], scope: scope, user: peer.user, since: generation, reason: reason)
             }
         } catch {
             await answerFailed(launch)
@@ -341,7 +346,7 @@ public actor LaunchService: Relockable {
         if scope == .thisLaunch { gate.order(.thaw, app: launch.app) }
         let execRequest = entry.execRequest(for: peer)
         if execRequest != nil { authorizer.allowRestart(of: launch.app, by: peer.process, user: peer.user) }
-        await allow(launch, .passcodeEntered)
+        await allow(launch, reason)
         if scope != .thisLaunch { await approveWaiting(of: [launch.app]) }
         return PromptAnswer(execRequest: execRequest)
     }

@@ -127,12 +127,16 @@ extension PasscodeService {
         behindRecovery code: RecoveryCode, user: UInt32
     ) async throws -> (key: SecretBytes, slots: KeySlots) {
         try refuseDuringLockout(of: user)
+        // Without a vault nothing is compared, so no attempt is counted.
+        guard let slots = try await slots() else {
+            throw ControlError(
+                .notSetUp,
+                "There is no vault yet, so nothing to recover. Run `applocker setup`, or enter the passcode if one is set."
+            )
+        }
         var counted = stored
         counted.lockouts.recordFailure(by: user, at: time.now())
         try await save(counted)
-        guard let slots = try await slots() else {
-            throw ControlError(.notSetUp, "There is no vault yet, so nothing to recover. Run `applocker setup`.")
-        }
         let stretched = try await stretch(code.passcode, for: slots)
         guard let opened = slots.open(stretched),
             [VaultDocuments.recoverySlot, VaultDocuments.newRecoverySlot].contains(opened.slot)
@@ -154,7 +158,7 @@ extension PasscodeService {
         return try await runBlocking { try NewVault(passcode: passcode, cost: cost, machineSecret: secret) }
     }
 
-    /// Creates the vault of a state that was set up before there were vaults. If that fails, the next right passcode
+    /// Creates the vault of a state that was set up with an earlier verifier. If that fails, the next right passcode
     /// tries again.
     func makeVaultIfMissing(_ passcode: SecretBytes) async {
         guard let absent = try? await documents.document(VaultDocuments.slots) == nil, absent,

@@ -76,19 +76,41 @@ public actor PasscodeService {
     public func setUp(_ passcode: SecretBytes, owners: [UInt32] = []) async throws -> [String] {
         let notes = try Self.check(passcode)
         try await inTurn {
-            guard stored.owner == nil else {
-                throw ControlError(
-                    .alreadySetUp, "A passcode is set already. Change it with `applocker passcode change`.")
-            }
-            var changed = stored
+            try requireNoPasscode()
             async let vault = newVault(passcode)
-            changed.owner = try await make(passcode)
-            changed.lockouts = LockoutLadders()
-            for user in owners { changed.lockouts.separate(user) }
-            try await save(changed, with: try await vault.documents)
+            let owner = try await make(passcode)
+            try await saveFirst(owner, owners: owners, with: try await vault.documents)
         }
         await log.append(.setUp, "AppLocker was set up with a passcode.")
         return notes
+    }
+
+    /// Sets up with what an earlier AppLocker stored of its passcode. There is no vault until that is entered: its keys
+    /// are wrapped with a key that is derived from the passcode.
+    ///
+    /// - Parameter owners: as in the other one.
+    /// - Throws: `ControlError` with `alreadySetUp` or `failed`.
+    func setUp(_ verifier: PasscodeVerifier, owners: [UInt32]) async throws {
+        try await inTurn {
+            try requireNoPasscode()
+            try await saveFirst(verifier.text, owners: owners)
+        }
+        await log.append(.setUp, "AppLocker was set up with the passcode of an earlier AppLocker.")
+    }
+
+    private func requireNoPasscode() throws {
+        guard stored.owner == nil else {
+            throw ControlError(
+                .alreadySetUp, "A passcode is set already. Change it with `applocker passcode change`.")
+        }
+    }
+
+    private func saveFirst(_ owner: String, owners: [UInt32], with others: [String: [UInt8]] = [:]) async throws {
+        var changed = stored
+        changed.owner = owner
+        changed.lockouts = LockoutLadders()
+        for user in owners { changed.lockouts.separate(user) }
+        try await save(changed, with: others)
     }
 
     /// Compares a passcode with the owner's and, where an app is named that has one, with the app's own.

@@ -63,16 +63,13 @@ public actor SessionService: Relockable {
         changes.mark()
     }
 
-    public func endAll() {
-        sessions = [:]
-        changes.mark()
-    }
-
     /// - Parameter user: nil for everybody. The superuser's sessions end with those of any user.
-    func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String) {
+    public func endAll(of user: UInt32? = nil) {
         sessions = sessions.filter { user != nil && $0.value.user != user && $0.value.user != 0 }
         changes.mark()
     }
+
+    func relock(_ absence: Absence) { endAll(of: absence.user) }
 
     /// When this user last used an open session, since boot; nil where there is none.
     func lastUse(by user: UInt32) -> Duration? {

@@ -35,7 +35,10 @@ struct VaultDocument: Codable {
 }
 
 extension ControlError {
-    static var noVault: ControlError { ControlError(.notSetUp, "There is no vault yet. Run `applocker setup`.") }
+    static var noVault: ControlError {
+        ControlError(
+            .notSetUp, "There is no vault yet. Run `applocker setup`, or enter the passcode if one is set.")
+    }
 }
 
 /// The documents of a new vault.

@@ -97,9 +97,6 @@ extension PresenceService {
     }
 
     private func lockForInactivity(_ user: UInt32) async {
-        let seconds = settings.inactivitySeconds
-        await relock(
-            user, .inactivity, "the computer was idle for \(seconds) seconds",
-            log: "All apps and the vault of user \(user) were locked: the computer was idle for \(seconds) seconds.")
+        await relock(.inactivity(user: user, seconds: settings.inactivitySeconds))
     }
 }

@@ -99,26 +99,15 @@ actor PresenceService {
             signalsProblem = "The computer does not wait for AppLocker before it sleeps: \(why)."
         case .goingToSleep(let number):
             authorizer.update { $0.isAsleep = true }
-            await relock(
-                nil, .sleep, "the computer is going to sleep",
-                log: "Everything was locked: the computer is going to sleep.")
+            await relock(.sleep)
             port.acknowledge(number)
         case .woke: authorizer.update { $0.isAsleep = false }
         case .shuttingDown(let number):
-            await relock(
-                nil, .shutdown, "the computer is shutting down",
-                log: "Everything was locked: the computer is shutting down.")
+            await relock(.shutdown)
             port.acknowledge(number)
-        case .lidClosed:
-            await relock(nil, .lidClosed, "the lid was closed", log: "Everything was locked: the lid was closed.")
-        case .sessionLocked(let user):
-            await relock(
-                user, .screenLocked, "the screen was locked",
-                log: "All apps and the vault of user \(user) were locked: the screen was locked.")
-        case .switchedAway(let user):
-            await relock(
-                user, .userSwitched, "another user's session became active",
-                log: "All apps and the vault of user \(user) were locked: another user's session became active.")
+        case .lidClosed: await relock(.lidClosed)
+        case .sessionLocked(let user): await relock(.screenLocked(user: user))
+        case .switchedAway(let user): await relock(.userSwitched(user: user))
         case .session(let name, let idleness):
             known[name] = KnownSession(
                 user: idleness.user, isKnown: idleness.isKnown,
@@ -126,9 +115,7 @@ actor PresenceService {
         case .sessionEnded(let name, let user):
             known[name] = nil
             guard let user else { break }
-            await relock(
-                user, .loggedOut, "the session ended",
-                log: "All apps and the vault of user \(user) were locked: the session ended.")
+            await relock(.loggedOut(user: user))
         }
         changes.mark()
     }
@@ -147,14 +134,14 @@ actor PresenceService {
 
     // MARK: Locking
 
-    /// Locks everything of a user, or of everybody. When it returns, grants have ended, the gate's marks are restored,
+    /// Locks everything of the users who are absent. When it returns, grants have ended, the gate's marks are restored,
     /// waiting launches are denied, keys are overwritten and management sessions closed. The log and the disk follow.
-    func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String, log sentence: String) async {
-        lockGenerations.advance(user)
+    func relock(_ absence: Absence) async {
+        lockGenerations.advance(absence.user)
         await withTaskGroup { group in
-            for relockable in relockables { group.addTask { await relockable.relock(user, reason, why) } }
+            for relockable in relockables { group.addTask { await relockable.relock(absence) } }
         }
-        await log.enqueue(.relocked, user: user, sentence)
+        await log.enqueue(.relocked, user: absence.user, absence.sentence)
         changes.mark()
     }
 }

@@ -20,13 +20,15 @@ actor AgentService {
     private let vault: VaultService
     private let changes: StateChanges
     private let log: ActivityLog
+    private let events: AsyncStream<DaemonEvent>
     /// By connection.
     private var agents: [UInt64: Agent] = [:]
 
     init(
         presence: PresenceService, status: StatusReader, apps: AppService, passcodes: PasscodeService,
-        vault: VaultService, changes: StateChanges, log: ActivityLog
+        vault: VaultService, changes: StateChanges, log: ActivityLog, events: DaemonEvents
     ) {
+        self.events = events.subscribe()
         self.presence = presence
         self.status = status
         self.apps = apps
@@ -43,6 +45,9 @@ actor AgentService {
         agents[connection] = Agent(peer: peer, events: events)
         await log.setFollowed(true)
         await presence.agentJoined(peer, connection: connection)
+        for warning in await apps.sentClosingWarnings() where Self.concerns(warning.closing.user, peer.user) {
+            events.yield(.closing(Self.notice(of: warning.closing, name: warning.name, left: warning.left)))
+        }
         return stream
     }
 
@@ -75,6 +80,21 @@ actor AgentService {
                 }
             }
         }
+    }
+
+    /// Warns the agents of users whose apps are closed soon.
+    func followEvents() async {
+        for await event in events {
+            guard case .closingSoon(let closing, let name, let left) = event else { continue }
+            let notice = Self.notice(of: closing, name: name, left: left)
+            for agent in agents.values where Self.concerns(closing.user, agent.peer.user) {
+                agent.events.yield(.closing(notice))
+            }
+        }
+    }
+
+    private static func notice(of closing: Closing, name: String, left: Duration) -> ClosingNotice {
+        ClosingNotice(app: closing.app.rawValue, appName: name, secondsLeft: left.wholeSecondsRoundedUp)
     }
 
     /// Events of the superuser, or of no user, concern everybody.

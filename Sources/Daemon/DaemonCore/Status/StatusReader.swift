@@ -39,7 +39,7 @@ struct StatusReader: Sendable {
         for id in await apps.appsWithMissingMarks {
             degraded.append("Some files of \(id) are not guarded; see `applocker log`.")
         }
-        if !reports.isEmpty, !authorizer.canAsk(peer.user) {
+        if monitoring.isOn, !reports.isEmpty, !authorizer.canAsk(peer.user) {
             degraded.append(
                 "No prompter is connected for you: launches of your locked apps are denied. Start `applocker prompt`.")
         }

@@ -21,13 +21,19 @@ actor NoteIndex {
         let modified: Double
         /// Of the text, in bytes of UTF-8.
         let size: Int
-        /// Holds title and text of many notes.
+        /// Holds title, preview and text of many notes.
         fileprivate let page: SecretBytes
         fileprivate let titleRange: Range<Int>
+        fileprivate let previewRange: Range<Int>
         /// Title and text without case and accents; nil where it is not kept.
         fileprivate let searchable: Range<Int>?
 
-        var title: String { page.withUnsafeBytes { String(decoding: $0[titleRange], as: UTF8.self) } }
+        var title: String { text(titleRange) }
+        var preview: String { text(previewRange) }
+
+        private func text(_ range: Range<Int>) -> String {
+            page.withUnsafeBytes { String(decoding: $0[range], as: UTF8.self) }
+        }
 
         /// Whether it contains all of the folded words; nil if the note has to be opened for that.
         func contains(_ words: [[UInt8]]) -> Bool? {
@@ -97,7 +103,7 @@ actor NoteIndex {
 
     private typealias Entry = (
         name: RecordName, stamp: RecordStamp, created: Double, modified: Double, size: Int, title: Range<Int>,
-        searchable: Range<Int>?
+        preview: Range<Int>, searchable: Range<Int>?
     )
 
     /// Opens records and stores their content on one page.
@@ -113,6 +119,9 @@ actor NoteIndex {
             guard let content = try? NoteService.content(of: record, keys) else { return nil }
             let title = bytes.count..<(bytes.count + content.title.utf8.count)
             bytes += content.title.utf8
+            let start = bytes.count
+            bytes += NoteText.preview(of: content.body).utf8
+            let preview = start..<bytes.count
             var searchable: Range<Int>?
             if kept + content.body.utf8.count <= room {
                 let start = bytes.count
@@ -124,15 +133,14 @@ actor NoteIndex {
             }
             return (
                 record.name, RecordStamp(of: record), content.created, content.modified, content.body.utf8.count, title,
-                searchable
+                preview, searchable
             )
         }
         let page = bytes.withUnsafeBytes { SecretBytes(copying: $0) }
-        return entries.map { name, stamp, created, modified, size, title, searchable in
+        return entries.map { name, stamp, created, modified, size, title, preview, searchable in
             Note(
                 name: name, stamp: stamp, created: created, modified: modified, size: size, page: page,
-                titleRange: title,
-                searchable: searchable)
+                titleRange: title, previewRange: preview, searchable: searchable)
         }
     }
 
@@ -153,6 +161,16 @@ actor NoteIndex {
 
 /// Text as a search compares it: without case and accents.
 enum NoteText {
+    /// The first line with something in it, at most 100 characters and 400 bytes: a character can have any number of accents.
+    static func preview(of body: String) -> String {
+        var preview = ""
+        for character in body.drop(while: \.isWhitespace).prefix(100) {
+            guard !character.isNewline, preview.utf8.count + character.utf8.count <= 400 else { break }
+            preview.append(character)
+        }
+        return preview
+    }
+
     /// UTF-8.
     static func folded(_ text: String) -> [UInt8] {
         var text = text

@@ -144,13 +144,15 @@ public actor NoteService {
     private static func report(_ record: StoredRecord, _ content: SealedNote) -> NoteReport {
         NoteReport(
             id: record.name.id.description, title: content.title, created: content.created, modified: content.modified,
-            revision: record.name.revision, version: RecordStamp(of: record).text, size: content.body.utf8.count)
+            revision: record.name.revision, version: RecordStamp(of: record).text, size: content.body.utf8.count,
+            preview: NoteText.preview(of: content.body))
     }
 
     private static func report(_ note: NoteIndex.Note) -> NoteReport {
         NoteReport(
             id: note.name.id.description, title: note.title, created: note.created, modified: note.modified,
-            revision: note.name.revision, version: note.stamp.text, size: note.size)
+            revision: note.name.revision, version: note.stamp.text, size: note.size,
+            preview: note.preview)
     }
 
     private static func check(_ request: NoteRequest) throws {

@@ -99,26 +99,27 @@ public actor VaultService: Relockable {
     }
 
     /// Forgets the keys. Work that has begun with them may finish, but opening every note ahead of a list stops.
-    public func lock(user: UInt32?, _ why: String) async {
+    ///
+    /// - Parameter sentence: for the log.
+    public func lock(user: UInt32?, _ sentence: String) async {
         guard forget() else { return }
-        await log.append(.vaultLocked, user: user, "The vault was locked (\(why)).")
+        await log.append(.vaultLocked, user: user, sentence)
     }
 
     /// Locks the vault if it is open for this user; as root or with the owner's session, for any user.
     /// - Returns: false if it stays open for another user.
     @discardableResult
-    func lock(by user: UInt32, mayReachOthers: Bool, _ why: String) async -> Bool {
+    func lock(by user: UInt32, mayReachOthers: Bool, _ sentence: String) async -> Bool {
         guard let opened else { return true }
         guard mayReachOthers || user == 0 || opened.user == user else { return false }
-        await lock(user: user, why)
+        await lock(user: user, sentence)
         return true
     }
 
     /// As `lock`, if the vault is open for this user, without waiting for the disk.
-    /// - Parameter user: nil for anybody.
-    func relock(_ user: UInt32?, _ reason: GrantEndReason, _ why: String) async {
-        guard let owner = opened?.user, user == nil || isOpen(for: user), forget() else { return }
-        await log.enqueue(.vaultLocked, user: owner, "The vault was locked (\(why)).")
+    func relock(_ absence: Absence) async {
+        guard let owner = opened?.user, absence.user == nil || isOpen(for: absence.user), forget() else { return }
+        await log.enqueue(.vaultLocked, user: owner, absence.vaultSentence)
     }
 
     private func forget() -> Bool {
@@ -191,7 +192,7 @@ public actor VaultService: Relockable {
         idleWatch?.cancel()
         idleWatch = Task { [time] in
             while !Task.isCancelled, let end = idleEnd {
-                if end <= time.elapsed() { return await lock(user: nil, "it was not used") }
+                if end <= time.elapsed() { return await lock(user: nil, "The vault was locked: it was not used.") }
                 do { try await time.sleep(until: end) } catch { return }
             }
         }
