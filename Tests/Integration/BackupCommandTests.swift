@@ -134,7 +134,13 @@ struct BackupCommandTests {
         var flipped = backup
         flipped[backup.count - 100] ^= 1
         let damaged = try await refused(flipped, "a flipped bit")
-        #expect(damaged != other)
+        #expect(damaged.contains("The backup is damaged") && damaged.contains("another copy"), "\(damaged)")
+        for place in [8, 12, 13] {
+            var start = backup
+            start[place] ^= 0x41
+            let sentence = try await refused(start, "byte \(place) of its beginning")
+            #expect(sentence.contains("backup") && !sentence.contains("slot"), "\(sentence)")
+        }
         #expect(try await refused(backup.dropLast(30), "truncated") != other)
         var version = backup
         version[4] = 3

@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import SealedFormats
 import SystemTestSupport
 import TestSupport
 import Testing
@@ -48,6 +49,28 @@ struct CommandLineTests {
         try await applocker.end()
     }
 
+    @Test("The passcode of an earlier AppLocker stays valid, and its first use creates the vault")
+    func setUpWithAnEarlierVerifier() async throws {
+        let applocker = try await CommandLineFixture(isSetUp: false)
+        let salt = Data(repeating: 7, count: 16)
+        let digest = KeyDerivation.sha256(SecretBytes(utf8: "the old one"), salt: Array(salt)).withUnsafeBytes {
+            Data($0)
+        }
+        let file = applocker.directory.path("verifier.json")
+        let fields = ["kind": "sha256", "salt": salt.base64EncodedString(), "digest": digest.base64EncodedString()]
+        try JSONEncoder().encode(fields).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+
+        let setup = try await applocker.run("setup", "--earlier-verifier", file)
+        #expect(setup.status == 0 && setup.output.contains("The earlier passcode is set."), "\(setup.errors)")
+        #expect(try await applocker.run("setup", "--earlier-verifier", file).status == 1, "set up already")
+        #expect(try await applocker.run("vault", "unlock", passcodes: ["another one"]).status == 1)
+        let unlock = try await applocker.run("vault", "unlock", passcodes: ["the old one"])
+        #expect(unlock.status == 0, "\(unlock.errors)")
+        #expect(try await applocker.run("vault", "status", "--json").json()["isOpen"] as? Bool == true)
+        try await applocker.end()
+    }
+
     @Test("The list: add, show, schedule, category, remove")
     func list() async throws {
         let applocker = try await CommandLineFixture()
@@ -82,6 +105,37 @@ struct CommandLineTests {
         #expect(try await applocker.run("remove", "Diary", passcodes: right).status == 0)
         #expect(try await applocker.run("remove", "Diary", passcodes: right).status == 4)
         #expect(try await applocker.run("apps", "--listed").output.contains("No app is on the list"))
+        try await applocker.end()
+    }
+
+    @Test("A running app is listed as such, and its instances are kept or closed as it is locked")
+    func runningApps() async throws {
+        let applocker = try await CommandLineFixture()
+        let right = [CommandLineFixture.passcode]
+        let (kept, closed) = (
+            try applocker.copy(of: "/usr/bin/sleep", as: "kept"), try applocker.copy(of: "/usr/bin/sleep", as: "closed")
+        )
+        let (first, second) = (try ChildProcess(kept, ["600"]), try ChildProcess(closed, ["600"]))
+        await eventually("both run their programs") {
+            try [(first, kept), (second, closed)].allSatisfy { process, path in
+                try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.pid)/exe") == path
+            }
+        }
+        #expect(try await applocker.run("add", kept, passcodes: right).status == 0)
+        let ids = { @Sendable () async throws -> [String] in
+            let list = try await applocker.run("apps", "--running", "--json").json()
+            return try #require(list["apps"] as? [[String: Any]]).compactMap { $0["name"] as? String }
+        }
+        #expect(try await ids().contains("kept"))
+        #expect(try await applocker.run("apps", "--running").output.contains("L  kept"))
+        #expect(first.isRunning)
+        #expect(try await applocker.run("add", closed, "--running", "close", passcodes: right).status == 0)
+        #expect(try await second.wait() == .signal(SIGTERM))
+        #expect(first.isRunning, "it is another app")
+        let after = try await ids()
+        #expect(after.contains("kept") && !after.contains("closed"))
+        #expect(try await applocker.run("add", closed, "--running", "stop", passcodes: right).status == 2)
+        #expect(try await applocker.run("apps", "--running", "--listed").status == 2)
         try await applocker.end()
     }
 
@@ -156,7 +210,12 @@ struct CommandLineTests {
         #expect(settings["phoneTimeoutSeconds"] as? Int == 180)
         #expect(settings["holdsRoot"] as? Bool == false)
         #expect(try await applocker.run("settings", "set", "--prompt-timeout", "1h", passcodes: right).status == 2)
-        #expect(try await applocker.run("stats", "--json").json()["days"] as? Int == 7)
+        let week = try #require(try await applocker.run("stats", "--json").json()["since"] as? Double)
+        let today = try #require(
+            try await applocker.run("stats", "--period", "today", "--json").json()["since"] as? Double)
+        #expect(abs(today - week - 6 * 86_400) <= 3_600, "the clock may change in between")
+        let all = try await applocker.run("stats", "--period", "all", "--json").json()
+        #expect(all["since"] == nil && all["apps"] != nil)
 
         let doctor = try await applocker.run("doctor", "--json")
         let findings = try doctor.json()["appLocker"] as? [[String: Any]]
@@ -164,6 +223,66 @@ struct CommandLineTests {
         #expect(prompter?["state"] as? String == "weak")
         #expect(doctor.status == 1)
         try await applocker.end()
+    }
+
+    @Test("A change is confirmed by what it changed, and a mistake refused before anything is asked or done")
+    func confirmations() async throws {
+        let applocker = try await CommandLineFixture()
+        let right = [CommandLineFixture.passcode]
+        let programs = try ["Diary", "Ledger"].map { try applocker.copy(of: "/usr/bin/readlink", as: $0) }
+        for program in programs { #expect(try await applocker.run("add", program, passcodes: right).status == 0) }
+
+        let once = try await applocker.run("unlock", "Diary", "--once", passcodes: right)
+        #expect(once.output.contains("Diary") && once.output.hasSuffix(": unlocked for its next launch\n"))
+        let own = try await applocker.run("passcode", "set", "--app", "Diary", passcodes: right + ["diary only"])
+        #expect(own.output.hasSuffix(": its own passcode is set; the owner's unlocks it too\n"), "\(own.output)")
+        let schedule = try await applocker.run("schedule", "set", "Diary", "block daily 00:00-24:00", passcodes: right)
+        #expect(schedule.output.contains("block ") && schedule.output.hasSuffix("; now locked\n"), "\(schedule.output)")
+
+        for mistake in [
+            ["schedule", "set", "Diary", ""], ["category", "set", "", "Diary"], ["category", "remove", ""],
+            ["status", "--socket", ""], ["monitoring", "off", "--for", "30s"], ["help", "frobnicate"],
+            ["help", "schedule", "frobnicate"],
+        ] {
+            let refused = try await applocker.run(mistake, input: "", passcodes: [])
+            #expect(refused.status == 2 && refused.output.isEmpty, "\(mistake)")
+            for word in ["WARNING", "PUT", "HTTPClientError"] { #expect(!refused.errors.contains(word), "\(mistake)") }
+        }
+        #expect(try await applocker.run("help", "schedule", "set").output.contains("USAGE: applocker schedule set"))
+        #expect(try await applocker.run("apps", "--listed").output.contains("daily 00:00-24:00"), "it was not cleared")
+
+        let unknown = try await applocker.run("remove", "Diary", "Nonsense", passcodes: right)
+        #expect(unknown.status == 4 && unknown.errors.contains("Nonsense"))
+        let both = try await applocker.run("remove", "Diary", "Ledger", "diary", passcodes: right)
+        #expect(both.status == 0 && both.output.contains("Diary") && both.output.contains("Ledger"), "\(both.errors)")
+        #expect(try await applocker.run("apps", "--listed").output.contains("No app is on the list."))
+
+        #expect(try await applocker.run("add", programs[0], passcodes: right).status == 0)
+        #expect(try await applocker.run("status").output.contains("launches of your locked apps are denied"))
+        #expect(try await applocker.run("monitoring", "off", passcodes: right).status == 0)
+        #expect(try await !applocker.run("status").output.contains("launches of"), "nothing is denied while it is off")
+        try await applocker.end()
+    }
+
+    @Test("`doctor --fix` accepts a few names, and root alone")
+    func fixes() async throws {
+        let directory = try TemporaryDirectory()
+        let programs = try BuiltProducts.directoryForEverybody(["applocker"], copies: directory)
+        let program = programs.appendingPathComponent("applocker").path
+        for name in ["ptrace", "", "../tracing", "tracing core-files", "kernel.yama.ptrace_scope=0"] {
+            let refused = try await ChildProcess.run(program, ["doctor", "--fix", name])
+            #expect(refused.exit == .code(2))
+            #expect(
+                refused.errorOutput
+                    == "applocker: \"\(name)\" has no fix. --fix takes tracing, core-files, user-namespaces.\n")
+        }
+        let user: uid_t? = geteuid() == 0 ? 65_534 : nil
+        let refused = try ChildProcess(program, ["doctor", "--fix", "tracing"], user: user)
+        #expect(try await refused.wait() == .code(1))
+        #expect(
+            refused.errorOutput
+                == "applocker: Only root can change settings of the kernel. Run `sudo applocker doctor --fix tracing`.\n"
+        )
     }
 
     @Test("`log --follow` continues with new events, one JSON object a line")

@@ -34,7 +34,7 @@ final class ControlDaemon: Sendable {
     static let passcode = "correct horse 9"
 
     func setUp() async throws {
-        try await client.call(\.setUp, body: PasscodeRequest(passcode: Self.passcode))
+        try await client.call(\.setUp, body: SetUpRequest(passcode: Self.passcode))
     }
 
     func session() async throws -> String {

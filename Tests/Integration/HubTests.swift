@@ -179,7 +179,7 @@ import Testing
         }
         try #require(isReported, "\(up.errorOutput)")
         #expect(try await client.call(\.hubStatus).url == nil)
-        try await client.call(\.setUp, body: PasscodeRequest(passcode: "correct horse 9"))
+        try await client.call(\.setUp, body: SetUpRequest(passcode: "correct horse 9"))
         let isConnected = await eventually("it is connected") {
             let status = try await client.call(\.hubStatus)
             return status.connected && status.records >= 3

@@ -179,7 +179,7 @@ struct MomentsCommandTests {
         let files = try FileManager.default.subpathsOfDirectory(atPath: out).filter { $0.hasSuffix(".jpg") }
         #expect(files.count == 2)
         let page = try String(contentsOfFile: out + "/timeline.html", encoding: .utf8)
-        #expect(page.contains("One photo could not be opened."))
+        #expect(page.contains("1 file could not be opened."))
         let text = try await fixture.run("moments", "export", out + "-2", "--yes", passcodes: right)
         #expect(text.status == 1 && text.output.hasPrefix("Wrote 1 moment and 2 photos"))
         #expect(text.errors.contains("“At the lake”, 2024-05-17, photo 1 was written in a smaller size."))

@@ -68,6 +68,10 @@ extension AppLockerCommand {
     /// output.
     public static func execute(_ arguments: [String]) async -> ExitStatus {
         do {
+            if let topic = unknownTopic(arguments) {
+                throw CommandLineError(
+                    .usage, code: "usage", "There is no command \"\(topic)\". `applocker help` lists them.")
+            }
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
@@ -84,6 +88,19 @@ extension AppLockerCommand {
         } catch {
             return report(error, asJSON: arguments.contains("--json"))
         }
+    }
+
+    /// What `help` is to explain and is no command: ArgumentParser would show the help of everything instead.
+    private static func unknownTopic(_ arguments: [String]) -> String? {
+        guard arguments.first == "help" else { return nil }
+        var command: any ParsableCommand.Type = Self.self
+        for name in arguments.dropFirst() where !name.hasPrefix("-") {
+            guard let next = command.configuration.subcommands.first(where: { $0._commandName == name }) else {
+                return name
+            }
+            command = next
+        }
+        return nil
     }
 
     private static func report(_ error: any Error, asJSON: Bool) -> ExitStatus {

@@ -41,11 +41,13 @@ enum AppTable {
     }
 
     /// The installed apps, with a mark in front of those on the list.
-    static func lines(_ installed: InstalledList, _ paint: Paint) -> [String] {
+    ///
+    /// - Parameter none: what is shown instead of no app; nil: that none was found.
+    static func lines(_ installed: InstalledList, _ paint: Paint, none: String? = nil) -> [String] {
         var table = Table(["", "NAME", "APP ID", "KIND"])
         for app in installed.apps { table.add([mark(app), app.name, app.id, app.kind]) }
         var lines = table.lines(paint) { index, row in installed.apps[index].isListed ? paint.strong(row) : row }
-        if installed.apps.isEmpty { lines.append("No installed app was found.") }
+        if installed.apps.isEmpty { lines.append(none ?? "No installed app was found.") }
         if installed.apps.contains(where: \.isListed) { lines += ["", "L locked, o on the list and unlocked now"] }
         return lines + installed.problems.map { paint.warning("Skipped: \($0.terminalSafe)") }
     }

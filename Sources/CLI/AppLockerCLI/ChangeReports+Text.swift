@@ -2,11 +2,12 @@ import ControlAPI
 
 extension AppsChanged {
     /// Prints the changes, one line an app, and their notes.
-    func print(_ options: OutputOptions) throws {
+    /// - Parameter outcome: what the line says of an app; usually its state.
+    func print(_ options: OutputOptions, outcome: (AppReport) -> String = \.stateText) throws {
         if options.json { return try Output.standard.json(self) }
         let paint = Paint(.standard)
         for app in apps {
-            Output.standard.line("\(app.name.terminalSafe) (\(app.id.terminalSafe)): \(app.stateText)")
+            Output.standard.line("\(app.name.terminalSafe) (\(app.id.terminalSafe)): \(outcome(app).terminalSafe)")
         }
         if apps.isEmpty, notes.isEmpty { Output.standard.line("Nothing to change.") }
         for note in notes { Output.standard.line(paint.warning(note.terminalSafe)) }

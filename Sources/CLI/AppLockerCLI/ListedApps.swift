@@ -6,14 +6,17 @@ struct ListedApps {
 
     init(_ apps: [AppReport]) { self.apps = apps }
 
-    /// By id, else by executable, else by name, ignoring case.
+    /// By id, also as the name of its desktop entry, else by executable, else by name, ignoring case.
     ///
+    /// - Parameter orSharing: also by the name of an app that is locked with it, because they share an executable.
     /// - Throws: `ControlError` with `noSuchApp` or `ambiguousApp`.
-    func one(_ name: String) throws -> AppReport {
+    func one(_ name: String, orSharing: Bool = false) throws -> AppReport {
+        let id = name.hasSuffix(".desktop") ? String(name.dropLast(".desktop".count)) : name
         let found =
             [
-                apps.filter { $0.id == name }, apps.filter { $0.executables.contains(name) },
+                apps.filter { $0.id == id }, apps.filter { $0.executables.contains(name) },
                 apps.filter { $0.name.lowercased() == name.lowercased() },
+                apps.filter { orSharing && $0.sharedWith.contains { $0.lowercased() == name.lowercased() } },
             ].first { !$0.isEmpty } ?? []
         if found.count > 1 {
             let ids = found.map(\.id).joined(separator: ", ")

@@ -14,6 +14,10 @@ struct ConnectionOptions: ParsableArguments {
         completion: .file())
     var socket: String?
 
+    func validate() throws {
+        guard socket?.isEmpty != true else { throw ValidationError("--socket takes the path of a socket.") }
+    }
+
     var socketPath: String { ControlSocketPath.find(option: socket, environment: ProcessInfo.processInfo.environment) }
     var client: ControlClient { ControlClient(socketPath: socketPath) }
     /// For requests that take long with much data, such as a backup.

@@ -54,6 +54,7 @@ extension StatusReport {
     private func prompterText(_ paint: Paint) -> String {
         if prompterConnected { return "connected" }
         if phoneIsAsked == true { return "not connected: prompts go to a paired phone only" }
+        guard monitoring.isOn else { return "not connected" }
         return paint.warning(
             "not connected: your launches of locked apps are denied at once (start `applocker prompt`)")
     }

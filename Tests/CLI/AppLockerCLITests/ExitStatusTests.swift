@@ -30,10 +30,13 @@ struct ExitStatusTests {
         arguments: [
             ["nonsense"], ["status", "--nonsense"], ["lock"], ["lock", "a", "--all"], ["unlock"],
             ["unlock", "a", "--for", "soon"], ["unlock", "a", "--once", "--until-locked"], ["log", "--limit", "0"],
-            ["stats", "--days", "x"], ["settings", "set"], ["schedule", "set", "a"], ["schedule", "clear"],
+            ["stats", "--days", "x"], ["stats", "--days", "0"],
+            ["stats", "--period", "year"], ["stats", "--period", "all", "--days", "3"], ["settings", "set"],
+            ["schedule", "set", "a"], ["schedule", "clear"],
             ["schedule", "set", "--category", "c", "a", "block mon 10:00-11:00"], ["app", "set", "a"],
             ["app", "set", "a", "--on-grant-end", "explode"], ["prompt", "--once"], ["prompt", "--grant", "5m"],
-            ["setup", "--passcode-fd", "-1"], ["setup", "--passcode-fd", "three"], ["up", "--state", ""],
+            ["setup", "--passcode-fd", "-1"], ["setup", "--earlier-verifier", "v", "--passcode-fd", "0"],
+            ["setup", "--passcode-fd", "three"], ["up", "--state", ""],
             ["unlock", "a", "--passcode", "secret"],
         ])
     func usage(arguments: [String]) async {

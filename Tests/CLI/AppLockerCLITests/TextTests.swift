@@ -27,6 +27,25 @@ struct TextTests {
             sharedWith: [])
     }
 
+    @Test("Statistics are a row of counts an app, and one sentence without any")
+    func statistics() {
+        let apps = [
+            AppStatistics(
+                app: "m", name: "Mail", asked: 12, allowed: 9, denied: 3, wrongPasscodes: 1, unlocks: 4, lastDenied: 0),
+            AppStatistics(app: "f", name: "Firefox", asked: 1, allowed: 1, denied: 0, wrongPasscodes: 0, unlocks: 1),
+        ]
+        let denied = TimeText.local(0)
+        #expect(
+            StatisticsReport(since: 0, apps: apps, byDay: []).lines(plain) == [
+                "APP      ASKED  ALLOWED  UNLOCKS  DENIED  LAST DENIED          WRONG PASSCODES",
+                "Mail     12     9        4        3       \(denied)  1",
+                "Firefox  1      1        1        0       -                    0",
+            ])
+        #expect(
+            StatisticsReport(since: 0, apps: [], byDay: []).lines(plain) == ["Nothing was recorded since \(denied)."])
+        #expect(StatisticsReport(since: nil, apps: [], byDay: []).lines(plain) == ["Nothing is recorded yet."])
+    }
+
     @Test("A sound state is one green line and counts")
     func soundStatus() {
         #expect(
@@ -91,6 +110,7 @@ struct TextTests {
         #expect(lines[2].hasPrefix("o  Beta"))
         #expect(lines[3].hasPrefix("   Gamma"))
         #expect(lines.last == "Skipped: x.desktop has no Exec.")
+        #expect(AppTable.lines(InstalledList(apps: []), plain, none: "None.") == ["None."])
     }
 
     @Test("A name can neither move the cursor nor forge a line")
@@ -117,10 +137,14 @@ struct TextTests {
     @Test("An app on the list is found by id, by executable, else by name")
     func listedApps() throws {
         let list = ListedApps([app("a", "Same"), app("b", "same"), app("c", "a")])
-        #expect(try list.one("a").id == "a")
+        #expect(try list.one("a").id == "a" && list.one("a.desktop").id == "a")
         #expect(try list.one("/opt/b").id == "b")
         #expect(throws: ControlError.self) { try list.one("SAME") }
         #expect(throws: ControlError.self) { try list.one("d") }
+        var shared = app("e", "Viewer")
+        shared.sharedWith = ["Editor"]
+        #expect(try ListedApps([shared]).one("editor", orSharing: true).id == "e")
+        #expect(throws: ControlError.self) { try ListedApps([shared]).one("editor") }
     }
 
     @Test("The doctor finds every weakness that the status shows")

@@ -51,7 +51,8 @@ struct UpTests {
         #expect(up.errorOutput.contains("The kernel holds launches of locked apps."))
         #expect(gates().count == 1 && daemons().count == 1)
         #expect(mode(state.path) == 0o711)
-        #expect(mode(state.controlSocket) & 0o006 == 0o006)
+        // It accepts connections before everybody may open it.
+        await eventually("everybody may open the control socket") { mode(state.controlSocket) & 0o006 == 0o006 }
         for secret in [state.machineSecret, state.database, state.lockFile, state.notifySocket] {
             #expect(mode(secret) == 0o600, "\(secret)")
         }

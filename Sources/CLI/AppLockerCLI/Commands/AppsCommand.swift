@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlockingThread
 import ControlAPI
 import LocalControl
 
@@ -7,15 +8,25 @@ struct AppsCommand: AsyncParsableCommand {
         commandName: "apps",
         abstract: "List the installed apps and mark those on the list.",
         discussion: """
+            --running lists the apps of which you run a program; root sees those of all users. An app that an \
+            interpreter runs, such as a Python script, is not recognised.
+
               applocker apps                    all installed apps
+              applocker apps --running          those that run now
               applocker apps --listed           apps on the list, with their state
               applocker apps --listed --json
             """)
 
     @Flag(help: "Only the apps on the list, with their state and schedule.")
     var listed = false
+    @Flag(help: "Only the installed apps that run now.")
+    var running = false
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if listed, running { throw ValidationError("Use only one of --listed and --running.") }
+    }
 
     func run() async throws {
         let client = connection.client
@@ -24,9 +35,11 @@ struct AppsCommand: AsyncParsableCommand {
             if output.json { return try Output.standard.json(list) }
             Output.standard.lines(AppTable.lines(list.apps, Paint(.standard)))
         } else {
-            let list = try await client.call(\.listInstalled)
+            let installed = try await client.call(\.listInstalled)
+            let list = running ? await runBlocking { installed.running() } : installed
             if output.json { return try Output.standard.json(list) }
-            Output.standard.lines(AppTable.lines(list, Paint(.standard)))
+            let none = running ? "None of the installed apps runs now." : nil
+            Output.standard.lines(AppTable.lines(list, Paint(.standard), none: none))
         }
     }
 }
@@ -50,7 +63,7 @@ struct AppCommand: AsyncParsableCommand {
 
         func run() async throws {
             let list = try await connection.client.call(\.listApps)
-            let app = try ListedApps(list.apps).one(AppNames.resolved(app))
+            let app = try ListedApps(list.apps).one(AppNames.resolved(app), orSharing: true)
             if output.json { return try Output.standard.json(app) }
             Output.standard.lines(app.lines(Paint(.standard)))
         }
@@ -67,7 +80,7 @@ struct AppCommand: AsyncParsableCommand {
                 """)
 
         @Argument(help: AppNames.help) var app: String
-        @Option(help: "keep, freeze or close.") var onGrantEnd: GrantEndArgument
+        @Option(help: "keep, freeze or close.") var onGrantEnd: InstanceActionArgument
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
@@ -77,6 +90,7 @@ struct AppCommand: AsyncParsableCommand {
     }
 }
 
-enum GrantEndArgument: String, ExpressibleByArgument, CaseIterable {
+/// What happens to a running instance.
+enum InstanceActionArgument: String, ExpressibleByArgument, CaseIterable {
     case keep, freeze, close
 }

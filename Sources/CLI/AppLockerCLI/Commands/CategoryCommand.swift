@@ -8,6 +8,10 @@ struct CategoryCommand: AsyncParsableCommand {
         abstract: "Group apps so that one schedule applies to all of them.",
         subcommands: [List.self, Set.self, Remove.self])
 
+    private static func validate(_ name: String) throws {
+        guard !name.isEmpty else { throw ValidationError("A category's name can't be empty.") }
+    }
+
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the categories.",
@@ -47,6 +51,8 @@ struct CategoryCommand: AsyncParsableCommand {
         @Argument(help: "All its apps.") var apps: [String]
         @OptionGroup var options: CommonOptions
 
+        func validate() throws { try CategoryCommand.validate(name) }
+
         func run() async throws {
             let request = SetCategoryRequest(apps: apps.map { AppNames.resolved($0) })
             try await owner.call(\.setCategory, parameter: name, body: request).print(output)
@@ -62,6 +68,8 @@ struct CategoryCommand: AsyncParsableCommand {
 
         @Argument(help: "The category's name.") var name: String
         @OptionGroup var options: CommonOptions
+
+        func validate() throws { try CategoryCommand.validate(name) }
 
         func run() async throws {
             let done = try await owner.call(\.removeCategory, parameter: name)

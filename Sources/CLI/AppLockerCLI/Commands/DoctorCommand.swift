@@ -12,14 +12,57 @@ struct DoctorCommand: AsyncParsableCommand {
         discussion: """
             ok: nothing here weakens AppLocker. WEAK: protection is reduced; the next line has advice. unknown: the test was not possible. The exit status is 0 if nothing is WEAK, else 1. Some tests need root.
 
+            --fix makes one setting of the kernel safe, now and at each start, by \(KernelSettings.file), and needs root. tracing: a debugger may trace only programs that it starts itself (\(KernelSetting.tracing.key)). core-files: programs that change their user leave no core files (\(KernelSetting.coreFiles.key)). user-namespaces: ordinary users can't create user namespaces (\(KernelSetting.userNamespaces.key)); Flatpak, rootless containers and the sandboxes of some browsers need them and stop working.
+
               applocker doctor
               sudo applocker doctor --json
+              sudo applocker doctor --fix tracing
             """)
 
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Make a setting of the kernel safe: \(Self.fixes.joined(separator: ", ")).", valueName: "check"),
+        completion: .list(Self.fixes))
+    var fix: String?
+
+    private static var fixes: [String] { KernelSetting.allCases.map(\.rawValue) }
+
     func run() async throws {
+        guard let fix else { return try await inspect() }
+        try await makeSafe(fix)
+    }
+
+    private func makeSafe(_ name: String) async throws {
+        guard let setting = KernelSetting(rawValue: name) else {
+            throw CommandLineError(
+                .usage, code: "unknown_fix",
+                "\"\(name)\" has no fix. --fix takes \(Self.fixes.joined(separator: ", ")).")
+        }
+        guard geteuid() == 0 else {
+            throw CommandLineError(
+                .refused, code: "needs_root",
+                "Only root can change settings of the kernel. Run `sudo applocker doctor --fix \(name)`.")
+        }
+        let outcome = try await runBlocking { try KernelSettings().makeSafe(setting) }
+        let value =
+            switch outcome {
+            case .changed: setting.safeValue
+            case .wasSafe(let value): value
+            }
+        if output.json {
+            return try Output.standard.json(
+                FixReport(id: name, key: setting.key, value: value, isChanged: outcome == .changed))
+        }
+        Output.standard.line(
+            outcome == .changed
+                ? "\(setting.key) is \(value) now, and at each start (\(KernelSettings.file))."
+                : "\(setting.key) is \(value) already. Nothing was changed.")
+    }
+
+    private func inspect() async throws {
         let status = try? await connection.client.call(\.status)
         let gate = status?.protection == .held ? status?.processes.first { $0.name == "applocker-gate" }?.pid : nil
         let host = await runBlocking {
@@ -37,6 +80,15 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         if report.isDegraded { throw ExitStatusError(status: .refused) }
     }
+}
+
+/// The output of `doctor --fix CHECK --json`.
+struct FixReport: Encodable, Equatable {
+    var id: String
+    /// The setting as sysctl(8) names it.
+    var key: String
+    var value: Int
+    var isChanged: Bool
 }
 
 /// The output of `doctor --json`.

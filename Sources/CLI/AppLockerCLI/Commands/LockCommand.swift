@@ -66,6 +66,9 @@ struct UnlockCommand: ConnectedCommand {
         let request = UnlockRequest(
             apps: selection.resolved, all: selection.all, grant: grant,
             passcode: try await passcodes.existing().text)
-        try await client.call(\.unlock, body: request).print(output)
+        // Such a grant leaves the app guarded, so that the gate sees the launch that uses it.
+        try await client.call(\.unlock, body: request).print(output) {
+            once ? "unlocked for its next launch" : $0.stateText
+        }
     }
 }

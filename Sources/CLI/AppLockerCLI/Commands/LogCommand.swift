@@ -162,35 +162,3 @@ extension EventReport {
 extension String {
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
-
-struct StatisticsCommand: ConnectedCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "stats",
-        abstract: "Count launches and wrong passcodes by app.",
-        discussion: """
-              applocker stats
-              applocker stats --days 30
-            """)
-
-    @Option(help: "How many days, 1 to 3650.") var days = 7
-    @OptionGroup var options: CommonOptions
-
-    func validate() throws {
-        guard 1...3650 ~= days else { throw ValidationError("--days takes a number from 1 to 3650.") }
-    }
-
-    func run() async throws {
-        let report = try await owner.whereNeeded { token in
-            try await client.call(\.statistics, query: StatisticsQuery(days: days), token: token)
-        }
-        if output.json { return try Output.standard.json(report) }
-        guard !report.apps.isEmpty else {
-            return Output.standard.line("Nothing was recorded in the last \(report.days) days.")
-        }
-        var table = Table(["APP", "ASKED", "ALLOWED", "DENIED", "WRONG PASSCODES"])
-        for app in report.apps {
-            table.add([app.name, "\(app.asked)", "\(app.allowed)", "\(app.denied)", "\(app.wrongPasscodes)"])
-        }
-        Output.standard.lines(table.lines(Paint(.standard)))
-    }
-}

@@ -41,6 +41,12 @@ struct MonitoringCommand: AsyncParsableCommand {
         var length: DurationArgument?
         @OptionGroup var options: CommonOptions
 
+        func validate() throws {
+            if let length, !MonitoringRequest.allowedSeconds.contains(length.seconds) {
+                throw ValidationError("Monitoring can be off for 1 minute to 24 hours; --for takes 1m to 24h.")
+            }
+        }
+
         func run() async throws {
             let end = length.map { "for \(TimeText.spoken(seconds: $0.seconds))" } ?? "until you turn it on again"
             Output.errors.line(

@@ -52,7 +52,7 @@ struct PasscodeCommand: AsyncParsableCommand {
                 try await client.call(
                     \.changeApp, parameter: name, token: token, body: ChangeAppRequest(passcode: new.text))
             }
-            try changed.print(output)
+            try changed.print(output) { _ in "its own passcode is set; the owner's unlocks it too" }
         }
     }
 
@@ -69,7 +69,7 @@ struct PasscodeCommand: AsyncParsableCommand {
         func run() async throws {
             let changed = try await owner.call(
                 \.changeApp, parameter: AppNames.resolved(app), body: ChangeAppRequest(passcode: ""))
-            try changed.print(output)
+            try changed.print(output) { _ in "only the owner's passcode unlocks it" }
         }
     }
 }

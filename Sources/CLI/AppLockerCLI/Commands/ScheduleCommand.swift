@@ -79,6 +79,9 @@ struct ScheduleCommand: AsyncParsableCommand {
                     "Enter \(wanted == 2 ? "an app and a schedule" : "one schedule"), the schedule in quotes, as in "
                         + "\"block mon-fri 22:00-07:00\".")
             }
+            guard values.allSatisfy({ !$0.isEmpty }) else {
+                throw ValidationError("A schedule can't be empty. `applocker schedule clear` removes one.")
+            }
         }
 
         func run() async throws {
@@ -117,7 +120,9 @@ struct ScheduleCommand: AsyncParsableCommand {
             return try await owner.call(\.setCategory, parameter: category, body: request).print(output)
         }
         let request = ChangeAppRequest(schedule: schedule)
-        try await owner.call(\.changeApp, parameter: AppNames.resolved(app ?? ""), body: request).print(output)
+        try await owner.call(\.changeApp, parameter: AppNames.resolved(app ?? ""), body: request).print(output) {
+            "\($0.schedule ?? "always locked"); now \($0.stateText)"
+        }
     }
 
     struct Templates: ParsableCommand {

@@ -54,7 +54,7 @@ struct Demo: Sendable {
                 : "WEAK MODE: locked apps are detected and stopped only after they start.")
         for sentence in status.degraded { narrator.print("DEGRADED: \(sentence.terminalSafe)") }
         let passcode = Passcode((0..<4).map { _ in String(Int.random(in: 100...999)) }.joined(separator: "-"))
-        try await client.call(\.setUp, body: PasscodeRequest(passcode: passcode.text))
+        try await client.call(\.setUp, body: SetUpRequest(passcode: passcode.text))
         narrator.print("The passcode of this demo is \(try passcode.text).")
         return Demo(
             narrator: narrator, client: client, program: try DemoProgram(in: directory, isHeld: isHeld),
