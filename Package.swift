@@ -294,15 +294,16 @@ if hasAdwaita {
     targets += module(
         "DesktopWindow", in: .desktop,
         [
-            "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "LocalControl", "Localization",
+            "BlockingThread", "ControlAPI", "HubAPI", "Policy", "DesktopModels", "HostIntegrity", "LocalControl",
+            "Localization",
             "DesktopSession",
             "GtkSupport", "ProcessHardening", "QRCode", "FileLocking", "SealedFormats", "VaultTransfer",
             "MomentTransfer",
             "Pictures", "CGtk4", "CAdwaita", "CWindowTemplates", argumentParser,
         ],
         tests: [
-            "ControlAPI", "LocalControl", "applocker", "applockerd", "applocker-gate", "applocker-hub",
-            "applocker-desktop",
+            "ControlAPI", "DesktopModels", "HostIntegrity", "LocalControl", "applocker", "applockerd", "applocker-gate",
+            "applocker-hub", "applocker-desktop",
         ])
     targets += program("applocker-desktop", in: .desktop, ["DesktopWindow"])
 }

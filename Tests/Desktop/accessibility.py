@@ -19,6 +19,8 @@ from gi.repository import Atspi, GLib  # noqa: E402
 
 # Debian 12's names of the interfaces are deprecated in later versions.
 warnings.simplefilter("ignore")
+# While GTK draws it answers late. What was given up takes effect nevertheless, and the test would press it twice.
+Atspi.set_timeout(60_000, 60_000)
 
 
 def application(process):

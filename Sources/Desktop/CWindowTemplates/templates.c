@@ -36,6 +36,9 @@ static const char files_page[] = {
 static const char first_run[] = {
 #embed "ui/first-run.ui"
     , 0};
+static const char intruder_tile[] = {
+#embed "ui/intruder-tile.ui"
+    , 0};
 static const char intruders_page[] = {
 #embed "ui/intruders-page.ui"
     , 0};
@@ -50,6 +53,9 @@ static const char moments_page[] = {
     , 0};
 static const char navigation_row[] = {
 #embed "ui/navigation-row.ui"
+    , 0};
+static const char note_version[] = {
+#embed "ui/note-version.ui"
     , 0};
 static const char notes_page[] = {
 #embed "ui/notes-page.ui"
@@ -102,11 +108,13 @@ static const struct {
     {"event-row", event_row},
     {"files-page", files_page},
     {"first-run", first_run},
+    {"intruder-tile", intruder_tile},
     {"intruders-page", intruders_page},
     {"moment-statistics", moment_statistics},
     {"moment-trash", moment_trash},
     {"moments-page", moments_page},
     {"navigation-row", navigation_row},
+    {"note-version", note_version},
     {"notes-page", notes_page},
     {"overview-page", overview_page},
     {"pairing-view", pairing_view},

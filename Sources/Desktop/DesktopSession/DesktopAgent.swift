@@ -25,7 +25,9 @@ actor DesktopAgent {
     private var session: SessionState?
     private var tray: TrayItem?
     private var notifications: NotificationServer?
-    private var filter = NoticeFilter<Notice>()
+    private var filter = NoticeFilter<DesktopNotification>()
+    /// The app of each warning that it is closed, by the notification's key.
+    private var closing: [String: String] = [:]
     private var releasing: Task<Void, Never>?
     private var capturing: Task<Void, Never>?
     private var lastProblem: [String: String] = [:]
@@ -99,7 +101,13 @@ actor DesktopAgent {
                 switch event {
                 case .ready: await monitor.report()
                 case .state(let state): await update(state)
-                case .notice(let notice): await offer(notice)
+                case .notice(let notice):
+                    if let key = DesktopNotification.outdatedWarning(after: notice) { await withdrawWarning(key) }
+                    await offer(DesktopNotification(notice))
+                case .closing(let notice):
+                    let notification = DesktopNotification(notice)
+                    closing[notification.key] = notice.app
+                    await offer(notification)
                 }
             }
         } catch {
@@ -156,13 +164,18 @@ actor DesktopAgent {
 
     var showsNotifications: Bool { notifications != nil }
 
-    private func offer(_ notice: Notice) async {
-        let notification = DesktopNotification(notice)
-        if filter.admits(notice, for: notification.key, at: .now) {
+    private func offer(_ notification: DesktopNotification) async {
+        if filter.admits(notification, for: notification.key, at: .now) {
             await notifications?.show(notification)
         } else {
             releaseLater()
         }
+    }
+
+    private func withdrawWarning(_ key: String) async {
+        closing[key] = nil
+        filter.drop(key)
+        await notifications?.withdraw(key)
     }
 
     private func releaseLater() {
@@ -175,7 +188,7 @@ actor DesktopAgent {
 
     private func release() async {
         releasing = nil
-        for notice in filter.release(at: .now) { await notifications?.show(DesktopNotification(notice)) }
+        for notification in filter.release(at: .now) { await notifications?.show(notification) }
         releaseLater()
     }
 
@@ -184,9 +197,17 @@ actor DesktopAgent {
         await notifications?.show(.inactivity(secondsLeft: max(1, seconds)))
     }
 
-    private func act(_ action: DesktopNotification.Action) async {
+    private func act(_ action: DesktopNotification.Action, key: String) async {
         switch action {
         case .lockNow: await lockNow()
+        case .keepOpen:
+            guard let app = closing[key] else { return }
+            do {
+                try programs.keepOpen(app)
+            } catch {
+                note("the passcode prompt", error)
+            }
+        case .open: try? programs.openWindow()
         case .showLog: try? programs.showLog()
         }
     }
@@ -220,7 +241,7 @@ actor DesktopAgent {
         await chooseIdleSource()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in monitors { await self.chooseIdleSource() } }
-            group.addTask { try await server.serve(buttons) { await self.act($0) } }
+            group.addTask { try await server.serve(buttons) { await self.act($0, key: $1) } }
             group.addTask { await bus.untilEnd() }
             group.addTask { try await self.serveTray() }
             defer { group.cancelAll() }
@@ -247,6 +268,7 @@ actor DesktopAgent {
     private func `do`(_ command: TrayState.Command) async {
         do {
             switch command {
+            case .open: try programs.openWindow()
             case .lockAll: await lockNow()
             case .unlock: try programs.unlockAll()
             case .stop: try programs.stop()

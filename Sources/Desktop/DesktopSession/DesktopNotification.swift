@@ -5,11 +5,15 @@ import Localization
 struct DesktopNotification: Equatable, Sendable {
     enum Action: String, Sendable, CaseIterable {
         case lockNow = "lock-now"
+        case keepOpen = "keep-open"
+        case open
         case showLog = "show-log"
 
         var label: String {
             switch self {
             case .lockNow: localized("Lock now")
+            case .keepOpen: localized("Keep \(ClosingNotice.extensionSeconds / 60) Minutes")
+            case .open: localized("Open AppLocker")
             case .showLog: localized("Show log")
             }
         }
@@ -43,21 +47,21 @@ extension DesktopNotification {
         let app = ShownLine.plain(notice.appName ?? notice.app ?? "")
         let sentence = ShownLine.plain(localized(written: notice.sentence))
         // Without an app, notifications of one kind replace each other.
-        key = notice.app.map { "app \($0)" } ?? "kind \(notice.kind.rawValue)"
+        key = notice.app.map(Self.key) ?? "kind \(notice.kind.rawValue)"
         body = notice.hasPhoto ? "\(sentence) \(Self.photoSentence)" : sentence
         shown = nil
         urgency = .normal
-        actions = [.showLog]
+        actions = [.open, .showLog]
         icon = TrayState.Protection.locked.icon
         switch notice.kind {
         case .blocked:
             summary = localized(app.isEmpty ? "A locked app was blocked" : "\(app) was blocked")
         case .wrongPasscode:
             summary = localized(app.isEmpty ? "Wrong passcode" : "Wrong passcode for \(app)")
-            actions = [.lockNow, .showLog]
+            actions = [.lockNow, .open, .showLog]
         case .unlocked:
             summary = localized(app.isEmpty ? "Apps are unlocked" : "\(app) is unlocked")
-            actions = [.lockNow, .showLog]
+            actions = [.lockNow, .open, .showLog]
             icon = TrayState.Protection.unlocked.icon
         case .relocked:
             summary = localized(app.isEmpty ? "Apps are locked again" : "\(app) is locked again")
@@ -65,6 +69,28 @@ extension DesktopNotification {
             summary = localized("AppLocker's protection is degraded")
             urgency = .critical
             icon = TrayState.Protection.degraded.icon
+        }
+    }
+
+    /// Shown before an app is closed. Other notices about the app leave it and its button on the screen.
+    init(_ closing: ClosingNotice) {
+        let app = ShownLine.plain(closing.appName)
+        self.init(
+            key: Self.closingKey(app: closing.app), summary: localized("\(app) closes in \(closing.secondsLeft) s"),
+            body: localized("Its unlock ends then. Save your work, or keep it open with the passcode."),
+            icon: TrayState.Protection.unlocked.icon, urgency: .critical, actions: [.keepOpen],
+            shown: .seconds(closing.secondsLeft))
+    }
+
+    private static func key(app: String) -> String { "app \(app)" }
+
+    private static func closingKey(app: String) -> String { "closing \(app)" }
+
+    /// The key of the warning that is outdated after this event: the app has more time, or is locked.
+    static func outdatedWarning(after notice: Notice) -> String? {
+        switch notice.kind {
+        case .unlocked, .relocked: notice.app.map(closingKey)
+        case .blocked, .wrongPasscode, .degraded: nil
         }
     }
 

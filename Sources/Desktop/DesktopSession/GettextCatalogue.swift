@@ -5,6 +5,8 @@ public import Localization
 /// The translations that GNU gettext finds for the locale of the session.
 public struct GettextCatalogue: Catalogue {
     private static let domain = "applocker"
+    /// GNU libc's own.
+    private static let systemDomain = "libc"
 
     /// Opens the catalogue for this process, also for the screens that GTK builds. To be called as the program starts.
     ///
@@ -17,6 +19,7 @@ public struct GettextCatalogue: Catalogue {
         bindtextdomain(domain, access(ofBuild + "/.", R_OK) == 0 ? ofBuild : "/usr/share/locale")
         bind_textdomain_codeset(domain, "UTF-8")
         textdomain(domain)
+        bind_textdomain_codeset(systemDomain, "UTF-8")
         InstalledCatalogue.install(GettextCatalogue())
     }
 
@@ -40,6 +43,21 @@ public struct GettextCatalogue: Catalogue {
                 }
                 return String(cString: found)
             }
+        }
+    }
+
+    /// Not every text that GNU libc translates: an app or a device can be called "Stopped".
+    private static let systemErrors: Set<String> = {
+        guard let english = newlocale(1 << LC_MESSAGES, "C", nil) else { return [] }
+        defer { freelocale(english) }
+        return Set((1..<134).compactMap { number in strerror_l(number, english).map { String(cString: $0) } })
+    }()
+
+    public func systemMessage(_ text: String) -> String? {
+        guard Self.systemErrors.contains(text) else { return nil }
+        return text.withCString { text in
+            guard let found = dgettext(Self.systemDomain, text), found != text else { return nil }
+            return String(cString: found)
         }
     }
 }

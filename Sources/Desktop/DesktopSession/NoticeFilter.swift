@@ -22,6 +22,9 @@ struct NoticeFilter<Item: Sendable>: Sendable {
         return true
     }
 
+    /// Drops what is held for this key.
+    mutating func drop(_ key: String) { held[key] = nil }
+
     /// When the next held one may be shown; nil if none is held.
     var nextRelease: Instant? { held.keys.compactMap { shownAt[$0].map { $0 + Self.pause } }.min() }
 

@@ -54,7 +54,7 @@ actor NotificationServer {
             let server = server
             let (summary, body) = abilities.texts(of: notification)
             let hints: [String: BusValue] = [
-                "urgency": .byte(notification.urgency.rawValue), "desktop-entry": .string("applocker"),
+                "urgency": .byte(notification.urgency.rawValue), "desktop-entry": .string("org.applocker.AppLocker"),
                 "category": .string("device"),
             ]
             // -1: the server decides.
@@ -108,17 +108,18 @@ actor NotificationServer {
         return Subscription(signals: signals, owners: try await bus.owners(of: Self.name))
     }
 
-    /// Reports which buttons are pressed, until the connection ends.
+    /// Reports which buttons are pressed, and of which notification, until the connection ends.
     ///
     /// - Throws: `BusError` if the bus is gone.
     func serve(
-        _ subscription: Subscription, _ pressed: @escaping @Sendable (DesktopNotification.Action) async -> Void
+        _ subscription: Subscription,
+        _ pressed: @escaping @Sendable (DesktopNotification.Action, _ key: String) async -> Void
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { for await _ in subscription.owners { await self.forgetServer() } }
             group.addTask {
                 for await signal in subscription.signals {
-                    if let action = try await self.handle(signal) { await pressed(action) }
+                    if let (action, key) = try await self.handle(signal) { await pressed(action, key) }
                 }
             }
             defer { group.cancelAll() }
@@ -141,7 +142,7 @@ actor NotificationServer {
         return known()
     }
 
-    private func handle(_ signal: BusSignal) async throws -> DesktopNotification.Action? {
+    private func handle(_ signal: BusSignal) async throws -> (DesktopNotification.Action, key: String)? {
         guard let number = signal.arguments.first?.integer, let key = await key(of: number),
             try await bus.owner(of: Self.name) == signal.sender
         else { return nil }
@@ -150,7 +151,7 @@ actor NotificationServer {
             numbers[key] = nil
             return nil
         case "ActionInvoked" where signal.arguments.count == 2:
-            return signal.arguments[1].text.flatMap(DesktopNotification.Action.init(rawValue:))
+            return signal.arguments[1].text.flatMap(DesktopNotification.Action.init(rawValue:)).map { ($0, key) }
         default: return nil
         }
     }

@@ -36,15 +36,20 @@ public struct SessionPrograms: Sendable {
 
     private var terminal: String? { program("x-terminal-emulator") }
     private var prompt: String? { own("applocker-prompt") }
+    private var window: String? { own("applocker-desktop") }
     private var commandLine: String? { own("applocker") }
+    private var hasTerminal: Bool { terminal != nil && commandLine != nil }
 
+    /// More time only with the prompt: the command line can only replace a grant. The log in a terminal only where
+    /// there is no window.
     var offeredActions: Set<DesktopNotification.Action> {
-        terminal != nil && commandLine != nil ? [.lockNow, .showLog] : [.lockNow]
+        let usual: Set<DesktopNotification.Action> = prompt != nil ? [.lockNow, .keepOpen] : [.lockNow]
+        if window != nil { return usual.union([.open]) }
+        return hasTerminal ? usual.union([.showLog]) : usual
     }
 
     var means: TrayState.Means {
-        let hasTerminal = terminal != nil && commandLine != nil
-        return TrayState.Means(canUnlock: prompt != nil || hasTerminal, canStop: hasTerminal)
+        TrayState.Means(canOpen: window != nil, canUnlock: prompt != nil || hasTerminal, canStop: hasTerminal)
     }
 
     /// Starts the prompter, which runs once in each session.
@@ -52,6 +57,9 @@ public struct SessionPrograms: Sendable {
 
     /// Starts the agent, which runs once in each session.
     public func startAgent() throws { try start("applocker-agent") }
+
+    /// Shows AppLocker's window; one that is open already comes to the front.
+    func openWindow() throws { try start("applocker-desktop") }
 
     private func start(_ name: String) throws {
         guard let program = own(name) else {
@@ -64,6 +72,12 @@ public struct SessionPrograms: Sendable {
     func unlockAll() throws {
         if let prompt { return try start(prompt, ["--unlock-all"] + (socket.map { ["--socket", $0] } ?? [])) }
         try inTerminal(["unlock", "--all"])
+    }
+
+    /// Asks for the passcode, and the app stays open for five more minutes.
+    func keepOpen(_ app: String) throws {
+        guard let prompt else { return }
+        try start(prompt, ["--keep-open=\(app)"] + (socket.map { ["--socket", $0] } ?? []))
     }
 
     /// Stops AppLocker, after a passcode prompt in the terminal.

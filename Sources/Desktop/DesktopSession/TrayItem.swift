@@ -89,10 +89,15 @@ final class TrayItem: Sendable {
         let directory = iconDirectory
         let icon = icon
         let nothing = BusInterface.Method(arguments: "ii") { _, _ in [] }
+        // Of trays that don't show the menu instead.
+        let open = BusInterface.Method(arguments: "ii") { [weak self] _, _ in
+            if let self, shown.entries.contains(where: { $0.kind == .command(.open) }) { commands.yield(.open) }
+            return []
+        }
         return BusInterface(
             Self.interface,
             methods: [
-                "Activate": nothing, "SecondaryActivate": nothing, "ContextMenu": nothing,
+                "Activate": open, "SecondaryActivate": open, "ContextMenu": nothing,
                 "Scroll": .init(arguments: "is") { _, _ in [] },
             ],
             properties: [

@@ -6,7 +6,7 @@ struct TrayState: Equatable, Sendable {
     typealias Protection = SessionState.Protection
 
     enum Command: Sendable {
-        case lockAll, unlock, stop, closeIcon
+        case open, lockAll, unlock, stop, closeIcon
     }
 
     struct Entry: Equatable, Sendable {
@@ -24,6 +24,8 @@ struct TrayState: Equatable, Sendable {
 
     /// What this session offers besides the daemon.
     struct Means: Equatable, Sendable {
+        /// Whether AppLocker's window is installed.
+        var canOpen = false
         /// Whether a window or a terminal can ask for the passcode.
         var canUnlock = false
         /// Whether there is a terminal in which `applocker stop` can ask for the passcode.
@@ -43,6 +45,9 @@ struct TrayState: Equatable, Sendable {
         entries = [
             Entry(kind: .text, label: title, isEnabled: false),
             Entry(kind: .separator),
+        ]
+        if means.canOpen { entries.append(Entry(kind: .command(.open), label: localized("Open AppLocker"))) }
+        entries += [
             Entry(kind: .command(.lockAll), label: localized("Lock all"), isEnabled: isReached),
             Entry(
                 kind: .command(.unlock), label: localized("Unlock…"), isEnabled: isReached && means.canUnlock),

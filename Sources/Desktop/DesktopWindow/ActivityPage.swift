@@ -29,10 +29,11 @@ final class ActivityPage: Page {
         Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
             model.filter.search = screen["search"].text
         }
-        head["chart_choice"].setDropDownChoices(ActivityChart.allCases.map(\.title), selected: 0)
+        head["chart_choice"].setDropDownChoices(
+            ActivityChart.allCases.map(\.title), selected: ActivityChart.allCases.firstIndex(of: model.chart) ?? 0)
         Signals.connectChange(head["chart_choice"].raw, "notify::selected") { [unowned self] in
-            guard let chart = ActivityChart(rawValue: head["chart_choice"].selectedDropDown) else { return }
-            Task { await model.choose(chart) }
+            let (charts, chosen) = (ActivityChart.allCases, head["chart_choice"].selectedDropDown)
+            if charts.indices.contains(chosen) { Task { await model.choose(charts[chosen]) } }
         }
         screen["group"].setDropDownChoices(EventGroup.allCases.map(\.title), selected: 0)
         for name in ["group", "app", "person", "day"] {

@@ -67,6 +67,9 @@ final class AppDialog {
             [localized("Own times")] + ScheduleDraft.templates.map(\.title),
             selected: (ScheduleDraft.templates.firstIndex { $0.draft == draft } ?? -1) + 1)
         schedule.times = draft.times.isEmpty ? [ScheduleDraft.usual] : draft.times
+        let shared = app.listed?.sharedWith ?? []
+        screen["shared"].setVisible(!shared.isEmpty)
+        screen["shared"].setRowSubtitle(shared.joined(separator: ", "))
         screen["programs"].setRowSubtitle((app.listed?.executables ?? []).joined(separator: ", "))
         showTimes()
     }
@@ -110,11 +113,13 @@ final class AppDialog {
             ) { [weak self] in
                 Task {
                     await model.remove(id)
-                    if let self, model.item(id)?.listed == nil { gtk_window_close(self.screen.widget.window) }
+                    if let self, model.item(id)?.listed == nil { self.close() }
                 }
             }
         }
     }
+
+    func close() { gtk_window_close(screen.widget.window) }
 
     /// - Parameter body: the window was closed.
     func onClose(_ body: @escaping @MainActor () -> Void) { Signals.connect(screen.widget.raw, "destroy", body) }

@@ -13,6 +13,7 @@ final class AppsPage: Page {
     private let screen = AppsPage.template.make()
     private let model: AppsModel
     private let listed: RowList<AppItem>
+    private let running: RowList<AppItem>
     private let others: RowList<AppItem>
 
     var widget: Widget { screen.widget }
@@ -40,6 +41,16 @@ final class AppsPage: Page {
             }
             row.onActivate = { onDetails(app) }
         }
+        running = RowList(screen["running"]) { row, app in
+            row.show(title: app.name)
+            row.showIcon(app.icon)
+            row.showButton(localized("Lock"), accessible: localized("Lock \(app.name)"))
+            row.onButton = { Task { await model.add(app.id) } }
+            row.showMenu(
+                "", accessible: localized("Actions for \(app.name)"),
+                choices: [localized("Lock and Freeze"), localized("Lock and Close")])
+            row.onChoice = { choice in Task { await model.add(app.id, running: ["freeze", "close"][choice]) } }
+        }
         others = RowList(screen["others"]) { row, app in
             row.show(title: app.name)
             row.showIcon(app.icon)
@@ -58,9 +69,11 @@ final class AppsPage: Page {
 
     private func update() {
         listed.update(model.listed)
+        running.update(model.running)
         others.update(model.others)
         screen["none_listed"].setVisible(model.listed.isEmpty && model.search.isEmpty)
         screen["listed_group"].setVisible(!model.listed.isEmpty || model.search.isEmpty)
+        screen["running_group"].setVisible(!model.running.isEmpty)
         screen["others_group"].setVisible(!model.others.isEmpty)
         screen["nothing"].setVisible(model.findsNothing)
         screen["loading"].setVisible(model.isLoading)

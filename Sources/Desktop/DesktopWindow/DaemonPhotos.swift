@@ -26,8 +26,13 @@ struct DaemonPhotos: PhotoFiles {
         try await decoded(photo, side: PhotoBody.mediumSide)
     }
 
+    func thumbnail(of photo: [UInt8]) async throws -> PixelPicture {
+        try await decoded(photo, side: Self.tileSide)
+    }
+
     /// Twice the row's 48, for dense screens.
     private static let thumbnailSide = 96
+    private static let tileSide = 240
 
     private func decoded(_ bytes: [UInt8], side: Int) async throws -> PixelPicture {
         let pixels = try await runBlocking { [maker] in

@@ -120,11 +120,22 @@ private final class DesktopApplication {
         let models = WindowModels(control: control, files: DaemonFiles(control: control), photos: photos) {
             await phoneWays.ways(to: $0)
         }
-        if let administrator = Administrator(directory: services.programs.directory, socket: socketPath()) {
+        let panel = CompanionPanel(
+            commandLine: services.programs.directory + "/applocker", socket: socketPath
+        ) { [coreLimit = services.coreLimit] start in try coreLimit.lifted(start) }
+        models.moments.openPanel = { try await panel.open($0) }
+        let administrator = Administrator(directory: services.programs.directory, socket: socketPath())
+        let hostProblems = HostProblems(administrator: administrator)
+        models.overview.readHost = { await hostProblems.read() }
+        if let administrator {
+            models.overview.fixHost = { try await administrator.make($0) }
+            let hub = HubService(administrator: administrator)
+            models.devices.connection.canStartHere = { hub.isInstalled }
+            models.devices.connection.startHere = { try await hub.start() }
             models.firstRun.setUpAsAdministrator = { try await administrator.set($0) }
-            if administrator.canStartService {
-                models.overview.startService = { try await administrator.startService() }
-            }
+            // The package can be installed while the window is open.
+            models.overview.canStartService = { administrator.canStartService }
+            models.overview.startService = { try await administrator.startService() }
         }
         let window = MainWindow(gtkApplication, models, services) { [unowned self] in g_application_quit(gApplication) }
         for (action, keys) in window.accelerators {

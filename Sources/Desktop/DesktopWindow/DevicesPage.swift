@@ -52,7 +52,10 @@ final class DevicesPage: Page {
     }
 
     func open() async { await model.load() }
-    func refresh() async { await model.refresh() }
+    func refresh() async {
+        await model.refresh()
+        updateButtons()
+    }
 
     private func update() {
         let hasProblem = !model.problem.isEmpty
@@ -110,6 +113,12 @@ final class DevicesPage: Page {
         for name in ["hub_address", "join_link"] {
             Signals.connect(screen[name].raw, "changed") { [unowned self] in updateButtons() }
         }
+        Signals.connect(screen["set_up_hub"].raw, "clicked") {
+            let (title, explanation, verb) = HostFix.startHub.question
+            Dialogs.choose(
+                title, explanation, choices: [.init(name: "set-up", verb: verb, style: .suggested)], parent: window()
+            ) { _ in Task { await hub.setUpHere() } }
+        }
         Signals.connect(screen["connect_hub"].raw, "clicked") { [unowned self] in
             let (address, invitation) = (screen["hub_address"].text, screen["hub_invitation"].text)
             Task { [weak self] in
@@ -150,6 +159,8 @@ final class DevicesPage: Page {
 
     private func updateButtons() {
         screen["connect_hub"].setSensitive(!screen["hub_address"].text.isEmpty && !model.connection.isConnecting)
+        screen["hub_here"].setVisible(model.connection.canStartHere())
+        screen["set_up_hub"].setSensitive(!model.connection.isConnecting)
         screen["join_household"].setSensitive(!screen["join_link"].text.isEmpty && !model.connection.isJoining)
     }
 

@@ -8,11 +8,14 @@ import Localization
 @MainActor
 final class IntrudersPage: Page {
     private static let template = Template("intruders-page", of: adw_bin_get_type())
+    private static let tileTemplate = Template("intruder-tile", of: gtk_flow_box_child_get_type())
+    /// In pixels of the screen's layout.
+    private static let tileHeight: Int32 = 120
 
     private let screen = IntrudersPage.template.make()
     private let model: IntrudersModel
     private let vault: VaultModel
-    private let list: RowList<IntruderItem>
+    private var tiles: [(photo: IntruderItem, screen: Screen, hasPicture: Bool)] = []
     private let lock: VaultLock
 
     var widget: Widget { lock.widget }
@@ -20,12 +23,6 @@ final class IntrudersPage: Page {
     init(_ model: IntrudersModel, _ vault: VaultModel, window: @escaping () -> Widget) {
         self.model = model
         self.vault = vault
-        list = RowList(screen["photos"]) { row, photo in
-            row.show(title: photo.title, subtitle: photo.detail)
-            row.showSymbol("camera-photo-symbolic")
-            row.setActivatable(true)
-            row.onActivate = { Task { await model.open(photo.id) } }
-        }
         lock = VaultLock(vault, content: screen.widget) { await model.load() }
         Signals.connect(screen["back"].raw, "clicked") { model.close() }
         Signals.connect(screen["remove"].raw, "clicked") {
@@ -46,14 +43,43 @@ final class IntrudersPage: Page {
         return true
     }
 
+    private func updateTiles() {
+        let grid = screen["photos"].opaque
+        if tiles.map(\.photo) != model.items {
+            for tile in tiles { gtk_flow_box_remove(grid, tile.screen.widget) }
+            tiles = model.items.map { ($0, tile($0), false) }
+            for tile in tiles { gtk_flow_box_insert(grid, tile.screen.widget, -1) }
+        }
+        screen["photos"].setVisible(!tiles.isEmpty)
+        for (index, tile) in tiles.enumerated() where !tile.hasPicture {
+            guard let pixels = model.thumbnails[tile.photo.id] else { continue }
+            let texture = PictureTexture.make(pixels)
+            gtk_picture_set_paintable(tile.screen["picture"].opaque, texture)
+            g_object_unref(UnsafeMutableRawPointer(texture))
+            tile.screen["picture"].setAccessibleLabel(localized("Thumbnail of \(tile.photo.title)"))
+            tile.screen.show("picture", in: "picture_stack")
+            tiles[index].hasPicture = true
+        }
+    }
+
+    private func tile(_ photo: IntruderItem) -> Screen {
+        let tile = Self.tileTemplate.make()
+        tile["title"].setText(photo.title)
+        tile["detail"].setText(photo.detail)
+        tile["open"].setAccessibleLabel("\(photo.title). \(photo.detail)")
+        gtk_widget_set_size_request(tile["picture_stack"], Self.tileHeight / 3 * 4, Self.tileHeight)
+        Signals.connect(tile["open"].raw, "clicked") { [model] in Task { await model.open(photo.id) } }
+        return tile
+    }
+
     private func update() {
-        list.update(model.items)
+        updateTiles()
         screen["nothing"].setVisible(model.items.isEmpty)
-        screen.show(model.picture == nil ? "list" : "photo", in: "stack")
+        screen.show(model.picture == nil ? "grid" : "photo", in: "stack")
         gtk_picture_set_paintable(screen["picture"].opaque, nil)
         guard let shown = model.shown, let picture = model.picture else { return }
         let caption = "\(shown.title). \(shown.detail)."
-        gtk_picture_set_alternative_text(screen["picture"].opaque, localized("Intruder photo. \(caption)"))
+        screen["picture"].setAccessibleLabel(localized("Intruder photo. \(caption)"))
         switch picture {
         case .decoded(let pixels):
             screen["caption"].setText(caption)

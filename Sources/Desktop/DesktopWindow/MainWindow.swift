@@ -42,7 +42,10 @@ final class MainWindow {
         self.models = models
         self.services = services
         gtk_window_set_application(widget.window, application)
-        passcodes = PasscodeDialog(models.context.prompt, parent: widget)
+        passcodes = PasscodeDialog(models.context.prompt, parent: widget) { [unowned self] in
+            // The guided set-up has chosen it just now.
+            firstRun == nil ? { [unowned self] in showRecovery() } : nil
+        }
         makePages()
         connect()
         observe(self) { $0.updatePadlock() }
@@ -117,12 +120,13 @@ final class MainWindow {
             showNavigation()
         }
         addAction("search") { [unowned self] in focusSearch() }
-        addAction("lock-all") { [models] in
+        addAction("lock-all") { [unowned self] in
             models.recovery.close()
+            for case (_, _, let page as SettingsPage) in pages { page.clear() }
             Task { await models.overview.lockAll() }
         }
         addAction("new-note") { [unowned self] in
-            show(page: pages.firstIndex { $0.name == "notes" } ?? 0)
+            show(pageNamed: "notes")
             (pages[shown].page as? NotesPage)?.startNew()
         }
         addAction("shortcuts") { [unowned self] in Informing.showShortcuts(parent: widget) }
@@ -157,6 +161,14 @@ final class MainWindow {
         adw_window_title_set_title(screen["page_title"].opaque, title)
         adw_leaflet_set_visible_child_name(screen["leaflet"].opaque, "content")
         Task { await page.open() }
+    }
+
+    private func show(pageNamed name: String) { show(page: pages.firstIndex { $0.name == name } ?? 0) }
+
+    private func showRecovery() {
+        details?.close()
+        show(pageNamed: "settings")
+        (pages[shown].page as? SettingsPage)?.showRecovery()
     }
 
     /// In a narrow window; in a wide one it is always shown.
@@ -216,7 +228,7 @@ final class MainWindow {
             cancel: localized("_Keep Editing"), parent: widget
         ) { [unowned self] in
             isClosing = false
-            show(page: pages.firstIndex { $0.name == "notes" } ?? 0)
+            show(pageNamed: "notes")
         } chosen: { [unowned self] _ in
             Task { await end() }
         }
@@ -303,11 +315,20 @@ extension MainWindow {
     private func apply(_ remedy: Remedy) {
         switch remedy {
         case .setUp: startFirstRun()
-        case .chooseApps: show(page: pages.firstIndex { $0.name == "apps" } ?? 0)
+        case .chooseApps: show(pageNamed: "apps")
         case .turnMonitoringOn: Task { await models.overview.turnMonitoringOn() }
         case .startPrompter: start { try services.programs.startPrompter() }
         case .startAgent: start { try services.programs.startAgent() }
         case .startService: Task { await models.overview.start() }
+        case .fix(let fix): askToFix(fix)
+        }
+    }
+
+    private func askToFix(_ fix: HostFix) {
+        let (title, explanation, verb) = fix.question
+        let choice = Dialogs.Choice(name: "fix", verb: verb, style: .suggested)
+        Dialogs.choose(title, explanation, choices: [choice], parent: widget) { [overview = models.overview] _ in
+            Task { await overview.fix(fix) }
         }
     }
 

@@ -85,9 +85,15 @@ final class MomentsPage: Page {
         (self.trashView, self.statisticsView) = (trashView, statisticsView)
         adw_bin_set_child(screen["trash_view"].cast(to: AdwBin.self), trashView.widget)
         adw_bin_set_child(screen["statistics_view"].cast(to: AdwBin.self), statisticsView.widget)
-        let choices = [localized("_Statistics"), localized("_Trash")]
-        ChoiceMenu.install(on: screen["menu"], choices) { [trash, statistics] choice in
-            Task { if choice == 0 { await statistics.open() } else { await trash.open() } }
+        let choices = [localized("_Statistics"), localized("_Trash"), localized("_Write in the Companion…")]
+        ChoiceMenu.install(on: screen["menu"], choices) { [model, trash, statistics] choice in
+            Task {
+                switch choice {
+                case 0: await statistics.open()
+                case 1: await trash.open()
+                default: await model.openCompanion()
+                }
+            }
         }
         screen["menu"].setMenuButtonName(localized("More of Everline"))
     }

@@ -27,9 +27,11 @@ final class OverviewPage: Page {
     init(_ model: OverviewModel, onRemedy: @escaping (Remedy) -> Void) {
         self.model = model
         problems = RowList(screen["problems"]) { row, item in
-            row.show(title: item.problem.sentence)
+            row.show(title: item.problem.sentence, subtitle: item.problem.advice)
             row.showSymbol("dialog-warning-symbolic")
-            row.showButton(item.problem.remedy?.title, accessible: item.problem.remedy.map(Self.accessible) ?? "")
+            row.showButton(
+                item.problem.remedy?.title,
+                accessible: item.problem.remedy.map { Self.accessible($0, item.problem.sentence) } ?? "")
             row.onButton = { if let remedy = item.problem.remedy { onRemedy(remedy) } }
         }
         openApps = RowList(screen["open_apps"]) { row, app in
@@ -84,7 +86,7 @@ final class OverviewPage: Page {
         openApps.update(model.openApps)
     }
 
-    private static func accessible(_ remedy: Remedy) -> String {
+    private static func accessible(_ remedy: Remedy, _ sentence: String) -> String {
         switch remedy {
         case .setUp: localized("Set up AppLocker")
         case .chooseApps: localized("Choose apps")
@@ -92,6 +94,7 @@ final class OverviewPage: Page {
         case .startPrompter: localized("Start the prompt window")
         case .startAgent: localized("Start the agent")
         case .startService: localized("Start AppLocker")
+        case .fix: localized("Fix: \(sentence)")
         }
     }
 }

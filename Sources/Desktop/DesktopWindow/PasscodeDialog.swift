@@ -10,13 +10,16 @@ final class PasscodeDialog {
 
     private let prompt: PasscodePrompt
     private let parent: Widget
+    private let recovery: () -> (() -> Void)?
     private var screen: Screen?
     private var shown: PasscodeQuestion?
     private var shownRefusals = 0
 
-    init(_ prompt: PasscodePrompt, parent: Widget) {
+    /// - Parameter recovery: where the recovery code is typed; nil where it can't be at the moment.
+    init(_ prompt: PasscodePrompt, parent: Widget, recovery: @escaping () -> (() -> Void)?) {
         self.prompt = prompt
         self.parent = parent
+        self.recovery = recovery
         observe(self) { $0.update() }
     }
 
@@ -32,7 +35,7 @@ final class PasscodeDialog {
         // GTK's text field must lose the focus before it is disabled.
         if prompt.isChecking { gtk_window_set_focus(screen.widget.window, nil) }
         screen["passcode"].setSensitive(!prompt.isChecking)
-        screen["cancel"].setSensitive(!prompt.isChecking)
+        for name in ["cancel", "forgotten"] { screen[name].setSensitive(!prompt.isChecking) }
         updateSubmit(screen)
         screen["refusal"].setText(prompt.refusal)
         screen["refusal"].setVisible(!prompt.refusal.isEmpty)
@@ -55,6 +58,12 @@ final class PasscodeDialog {
         Signals.connect(screen["passcode"].raw, "activate") { [unowned self] in submit(screen) }
         Signals.connect(screen["submit"].raw, "clicked") { [unowned self] in submit(screen) }
         Signals.connect(screen["cancel"].raw, "clicked") { [unowned self] in prompt.cancel() }
+        let recover = recovery()
+        screen["forgotten"].setVisible(recover != nil)
+        Signals.connect(screen["forgotten"].raw, "clicked") { [unowned self] in
+            prompt.cancel()
+            recover?()
+        }
         Signals.connectClose(screen.widget) { [unowned self] in prompt.cancel() }
         gtk_window_present(screen.widget.window)
         gtk_widget_grab_focus(screen["passcode"])

@@ -8,7 +8,7 @@ import Localization
 /// All settings of AppLocker.
 @MainActor
 final class SettingsPage: Page {
-    private static let template = Template("settings-page", of: adw_preferences_page_get_type())
+    private static let template = Template("settings-page", of: adw_bin_get_type())
     private static let numbers: [(NumberSetting, String)] = [
         (.promptTimeout, "prompt_timeout"), (.defaultGrant, "default_grant"), (.phoneTimeout, "phone_timeout"),
         (.inactivity, "inactivity"), (.vaultIdle, "vault_idle"), (.clipboard, "clipboard"),
@@ -20,12 +20,26 @@ final class SettingsPage: Page {
 
     private let screen = SettingsPage.template.make()
     private let model: SettingsModel
+    private let rows: RowSearch
+    private let change: NewPasscodeRows
+    private let recovery: NewPasscodeRows
     private var isUpdating = false
+    /// The rows take the focus once the settings were read.
+    private var opensRecovery = false
 
     var widget: Widget { screen.widget }
+    var search: Widget? { screen["search"] }
 
     init(_ model: SettingsModel) {
         self.model = model
+        rows = RowSearch(of: screen["settings"])
+        change = NewPasscodeRows(screen, "change") { await model.changePasscode(from: $0, to: $1) }
+        recovery = NewPasscodeRows(screen, "recover") { await model.recover(code: $0, newPasscode: $1) }
+        Signals.connect(screen["search"].raw, "search-changed") { [unowned self] in
+            let isFound = rows.show(matching: screen["search"].text)
+            screen["settings"].setVisible(isFound)
+            screen["nothing"].setVisible(!isFound)
+        }
         for (setting, name) in Self.numbers { NumberRow.connect(screen[name], setting, model, owner: self) }
         for (setting, name) in Self.switches {
             Signals.connectChange(screen[name].raw, "notify::active") { [unowned self] in
@@ -43,45 +57,39 @@ final class SettingsPage: Page {
             let camera = screen["camera"].text
             Task { await model.setCamera(camera) }
         }
-        connectPasscode()
         observe(self) { $0.update() }
     }
 
     func open() async { await model.load() }
+
+    func leave() { clear() }
+
+    /// What was typed and not used.
+    func clear() {
+        change.clear()
+        recovery.clear()
+    }
+
+    /// The passcode was forgotten.
+    func showRecovery() {
+        screen["search"].text = ""
+        opensRecovery = true
+        update()
+    }
 
     private func update() {
         // A refused change returns to what is set.
         _ = model.refusals
         isUpdating = true
         defer { isUpdating = false }
-        gtk_widget_set_sensitive(widget, model.report == nil ? 0 : 1)
+        screen["settings"].setSensitive(model.report != nil)
+        if opensRecovery, model.report != nil {
+            opensRecovery = false
+            recovery.open()
+        }
         for (setting, name) in Self.switches { screen[name].isOn = model.isOn(setting) }
         screen["monitoring"].isOn = model.monitoring.isOn
         if let camera = model.report?.camera, screen["camera"].text != camera { screen["camera"].text = camera }
-    }
-
-    private func connectPasscode() {
-        for name in ["old_passcode", "new_passcode", "repeated_passcode"] {
-            Signals.connect(screen[name].raw, "changed") { [unowned self] in showStrength() }
-        }
-        Signals.connect(screen["change_passcode"].raw, "clicked") { [unowned self] in
-            let (old, new) = (screen["old_passcode"].text, screen["new_passcode"].text)
-            for name in ["old_passcode", "new_passcode", "repeated_passcode"] { screen[name].text = "" }
-            Task {
-                if await model.changePasscode(from: old, to: new) {
-                    adw_expander_row_set_expanded(screen["passcode_row"].cast(to: AdwExpanderRow.self), 0)
-                }
-            }
-        }
-    }
-
-    private func showStrength() {
-        let (new, repeated) = (screen["new_passcode"].text, screen["repeated_passcode"].text)
-        let strength = PasscodeStrength(new)
-        let differs = !repeated.isEmpty && repeated != new
-        screen["strength"].setRowTitle(differs ? localized("The two new passcodes differ.") : strength.sentence)
-        screen["change_passcode"].setSensitive(
-            strength.isAccepted && repeated == new && !screen["old_passcode"].text.isEmpty)
     }
 }
 

@@ -70,6 +70,9 @@ final class SheetPrinter {
         cairo_fill(cairo)
         top += width / 3 + 18
         write(code, "Monospace Bold 14")
-        write(localized("If you forget the passcode: applocker recovery use, then type the code."), "Sans 11")
+        write(
+            localized(
+                "If you forget the passcode: open Settings in AppLocker, choose Passcode Forgotten, and type the code."),
+            "Sans 11")
     }
 }

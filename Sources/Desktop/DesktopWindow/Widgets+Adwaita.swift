@@ -88,7 +88,18 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
         }
     }
 
-    private func isKind(of type: GType) -> Bool { g_type_check_instance_is_a(opaque.instance, type) != 0 }
+    /// The outermost widgets of a class within it.
+    func descendants(of type: GType) -> [Widget] {
+        var found: [Widget] = []
+        var child = gtk_widget_get_first_child(self)
+        while let one = child {
+            found += one.isKind(of: type) ? [one] : one.descendants(of: type)
+            child = gtk_widget_get_next_sibling(one)
+        }
+        return found
+    }
+
+    func isKind(of type: GType) -> Bool { g_type_check_instance_is_a(opaque.instance, type) != 0 }
 
     func addStyle(_ name: String, if isOn: Bool = true) {
         if isOn { gtk_widget_add_css_class(self, name) } else { gtk_widget_remove_css_class(self, name) }

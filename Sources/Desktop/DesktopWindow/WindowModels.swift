@@ -1,6 +1,9 @@
+import BlockingThread
+import ControlAPI
 import DesktopModels
 import DesktopSession
 import Glibc
+import LocalControl
 import ProcessHardening
 import SealedFormats
 
@@ -31,7 +34,7 @@ struct WindowModels {
     ) {
         let names = AppEntryNames()
         context = DesktopContext(control: control, time: .system) { names.name(of: $0, $1) }
-        apps = AppsModel(context)
+        apps = AppsModel(context) { apps in await runBlocking { RunningApps.ids(among: apps) } }
         activity = ActivityModel(context, userName: userName)
         vault = VaultModel(context, user: getuid())
         overview = OverviewModel(context, vault)

@@ -13,6 +13,8 @@ struct PromptOptions: ParsableCommand {
         case showLink(Int32)
         /// Asks for the passcode and unlocks every app.
         case unlockAll(socket: String?)
+        /// Asks for the passcode and adds five minutes to the app's grant.
+        case keepOpen(app: String, socket: String?)
         /// Keeps the text that is read from the descriptor on the clipboard for this many seconds.
         case holdClipboard(Int32, seconds: Int)
     }
@@ -29,6 +31,12 @@ struct PromptOptions: ParsableCommand {
 
     @Flag(help: "Only ask for the passcode once, and unlock every app.")
     var unlockAll = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Only ask for the passcode once, and keep this unlocked app open for five more minutes.",
+            valueName: "app id"))
+    var keepOpen: String?
 
     @Option(
         help: ArgumentHelp(
@@ -78,6 +86,7 @@ struct PromptOptions: ParsableCommand {
         if let holdClipboardFd, let seconds { return .holdClipboard(holdClipboardFd, seconds: seconds) }
         if let photoFd { return .showPhoto(photoFd, caption: captionFd, hides: hideOnCapture) }
         if let linkFd { return .showLink(linkFd) }
+        if let keepOpen { return .keepOpen(app: keepOpen, socket: daemon.socket) }
         return unlockAll ? .unlockAll(socket: daemon.socket) : .prompt(socket: daemon.socket)
     }
 }

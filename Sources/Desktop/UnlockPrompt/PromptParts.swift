@@ -100,7 +100,7 @@ struct PromptParts {
         gtk_widget_set_size_request(whole, Self.width, -1)
     }
 
-    func setMode(_ mode: PromptScene.Mode, acceptsInput: Bool) {
+    func setMode(_ mode: PromptScene.Mode, acceptsInput: Bool, verb: String) {
         // Not insensitive while the daemon checks: the field keeps the focus for another attempt.
         gtk_editable_set_editable(passcode.opaque, mode == .asking && acceptsInput ? 1 : 0)
         passcode.setSensitive(mode == .asking || mode == .checking)
@@ -111,7 +111,7 @@ struct PromptParts {
         unlock.setVisible(mode != .notice)
         footer.setVisible(mode != .notice)
         time.setVisible(mode != .notice)
-        Self.setTitle(unlockTitle, localized(mode == .checking ? "Checking…" : "_Unlock"))
+        Self.setTitle(unlockTitle, mode == .checking ? localized("Checking…") : verb)
         Self.setTitle(cancelTitle, localized(mode == .notice ? "_Close" : "_Cancel"))
     }
 

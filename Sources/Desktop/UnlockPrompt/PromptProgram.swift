@@ -28,7 +28,9 @@ public enum PromptProgram {
         case .showLink(let link):
             return LinkWindow.run(link: link)
         case .unlockAll(let socket):
-            return UnlockAll.run(socket: socket)
+            return SinglePrompt.run(socket: socket)
+        case .keepOpen(let app, let socket):
+            return SinglePrompt.run(keepingOpen: app, socket: socket)
         case .holdClipboard(let descriptor, let seconds):
             return ClipboardHolder.run(descriptor, seconds: seconds)
         case .prompt(let socket):

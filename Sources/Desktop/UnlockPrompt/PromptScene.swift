@@ -34,6 +34,10 @@ struct PromptScene: Equatable {
     /// Shown above everything else while the screen is being recorded.
     var capture = ""
     var offersThisLaunch = true
+    /// Whether the user chooses for how long.
+    var offersGrants = true
+    /// The title of the button that sends the passcode; the underscore marks its access key.
+    var verb = localized("_Unlock")
 }
 
 extension PromptQueue {

@@ -59,7 +59,8 @@ final class PromptWindow {
         if scene.mode == .lockedOut, self.scene?.mode != .lockedOut {
             gtk_window_set_focus(parts.window.cast(to: GtkWindow.self), nil)
         }
-        parts.setMode(scene.mode, acceptsInput: !pause.isOn(at: .now))
+        parts.setMode(scene.mode, acceptsInput: !pause.isOn(at: .now), verb: scene.verb)
+        if !scene.offersGrants { parts.durationRow.setVisible(false) }
         if interruptsTyping, scene.mode == .asking, scene.message.isEmpty {
             let text = localized("The launch before this one was settled. This is another one.")
             parts.setMessage(text, isRefusal: false)

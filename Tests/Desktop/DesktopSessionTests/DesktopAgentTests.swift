@@ -111,6 +111,42 @@ final class ScriptedSession: SessionConnection {
         await eventually("the button locks") { daemon.calls.withLock { $0 == ["lock all"] } }
     }
 
+    @Test func theButtonOfAClosingAppsWarningStartsThePasscodePromptForIt() async throws {
+        let session = try await PrivateSessionBus()
+        let server = try await MockNotifications(on: session, capabilities: ["body", "actions"])
+        let daemon = ScriptedSession()
+        // Stands for the prompt's program; the agent starts it by its name.
+        let started = session.directory.path("started")
+        let script = session.directory.path("applocker-prompt")
+        try Data("#!/bin/sh\necho \"$@\" >> '\(started)'\n".utf8).write(to: URL(fileURLWithPath: script))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        let agent = agent(session, daemon)
+        let running = Task { await agent.run() }
+        defer { running.cancel() }
+        await eventually("it is connected") { daemon.isConnected }
+        await eventually("the notification server is found") { await agent.showsNotifications }
+        for app in ["gimp", "firefox"] {
+            daemon.send(.closing(ClosingNotice(app: app, appName: app.capitalized, secondsLeft: 60)))
+        }
+        await eventually("both are shown") { server.summaries.count == 2 }
+        #expect(server.summaries == ["Gimp closes in 60 s", "Firefox closes in 60 s"])
+        let shown = try #require(server.calls["Notify"].last)
+        #expect(shown[5].elements?.compactMap(\.text) == ["keep-open", "Keep 5 Minutes"])
+        #expect(shown[7].integer == 60_000)
+        try await server.invoke(102, "keep-open")
+        await eventually("the prompt is started for this app") {
+            try String(contentsOfFile: started, encoding: .utf8) == "--keep-open=firefox\n"
+        }
+        #expect(daemon.calls.withLock { $0.isEmpty }, "the agent itself changes nothing")
+        daemon.send(.notice(.sample(.wrongPasscode)))
+        await eventually("a notification of its own") { server.summaries.count == 3 }
+        #expect(server.calls["Notify"].last?[1].integer == 0, "it replaces none")
+        #expect(server.calls["CloseNotification"].isEmpty)
+        daemon.send(.notice(.sample(.unlocked)))
+        await eventually("the warning is closed") { server.calls["CloseNotification"].count == 1 }
+        #expect(server.calls["CloseNotification"].first?[0].integer == 102)
+    }
+
     @Test func whatLockNowLeavesOpenIsShown() async throws {
         let session = try await PrivateSessionBus()
         let server = try await MockNotifications(on: session, capabilities: ["body", "actions"])

@@ -1,4 +1,5 @@
 import ControlAPI
+import TestSupport
 import Testing
 
 @testable import DesktopSession
@@ -63,6 +64,41 @@ struct DesktopNotificationTests {
         let little = DesktopNotificationAbilities(capabilities: ["icon-static"])
         #expect(little.actions(of: notification, offered: [.lockNow, .showLog]).isEmpty)
         #expect(little.texts(of: notification) == ("Firefox is unlocked: For 5 min.", ""))
+    }
+
+    @Test func theWarningThatAnAppIsClosedShowsTheTimeLeft() {
+        let notification = DesktopNotification(ClosingNotice(app: "firefox", appName: "Fire\nfox", secondsLeft: 42))
+        #expect(notification.summary == "Fire fox closes in 42 s")
+        #expect(notification.urgency == .critical && notification.shown == .seconds(42))
+        #expect(notification.actions == [.keepOpen] && notification.actions[0].label == "Keep 5 Minutes")
+    }
+
+    @Test func onlyAnUnlockOrALockOfItsAppEndsTheWarning() {
+        let key = DesktopNotification(ClosingNotice(app: "firefox", appName: "Firefox", secondsLeft: 42)).key
+        #expect(key != DesktopNotification(.sample(.wrongPasscode)).key)
+        for kind in [Notice.Kind.unlocked, .relocked] {
+            #expect(DesktopNotification.outdatedWarning(after: .sample(kind)) == key)
+            #expect(DesktopNotification.outdatedWarning(after: .sample(kind, app: "gimp")) != key)
+            #expect(DesktopNotification.outdatedWarning(after: .sample(kind, app: nil)) == nil)
+        }
+        for kind in [Notice.Kind.blocked, .wrongPasscode, .degraded] {
+            #expect(DesktopNotification.outdatedWarning(after: .sample(kind)) == nil)
+        }
+    }
+
+    @Test func moreTimeIsOfferedOnlyWithThePrompt() throws {
+        let directory = try TemporaryDirectory()
+        let programs = SessionPrograms(
+            environment: ["PATH": directory.path], socket: nil, directory: directory.path)
+        func install(_ name: String) throws {
+            try directory.write("#!/bin/sh\n", to: name, permissions: 0o755)
+        }
+        try install("applocker")
+        try install("x-terminal-emulator")
+        #expect(programs.offeredActions == [.lockNow, .showLog])
+        try install("applocker-prompt")
+        #expect(programs.offeredActions == [.lockNow, .keepOpen, .showLog])
+        withExtendedLifetime(directory) {}
     }
 
     @Test func theInactivityWarningShowsTheTimeLeft() {

@@ -39,7 +39,7 @@ struct DunstTests {
         let pressed = Flag()
         let subscription = try await server.subscribe()
         let serving = Task {
-            try await server.serve(subscription) { action in if action == .lockNow { pressed.set() } }
+            try await server.serve(subscription) { action, _ in if action == .lockNow { pressed.set() } }
         }
         defer { serving.cancel() }
         await server.show(DesktopNotification(.sample(.blocked, sentence: "<b> & \u{202E}")))

@@ -20,6 +20,15 @@ struct NoticeFilterTests {
         #expect(filter.release(at: start + .seconds(6)) == ["fourth"])
     }
 
+    @Test func whatIsDroppedIsNotShownLater() {
+        var filter = NoticeFilter<String>()
+        #expect(filter.admits("first", for: "firefox", at: start) == true)
+        #expect(filter.admits("second", for: "firefox", at: start + .seconds(1)) == false)
+        filter.drop("firefox")
+        #expect(filter.nextRelease == nil)
+        #expect(filter.release(at: start + .seconds(3)) == [])
+    }
+
     @Test func appsDoNotDelayEachOther() {
         var filter = NoticeFilter<String>()
         #expect(filter.admits("a", for: "firefox", at: start) == true)

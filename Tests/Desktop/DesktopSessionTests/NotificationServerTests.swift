@@ -52,7 +52,11 @@ import Testing
         let server = NotificationServer(try session.connect(), offered: [.lockNow, .showLog])
         let pressed = Mutex<[DesktopNotification.Action]>([])
         let subscription = try await server.subscribe()
-        let serving = Task { try await server.serve(subscription) { action in pressed.withLock { $0.append(action) } } }
+        let serving = Task {
+            try await server.serve(subscription) { action, key in
+                pressed.withLock { $0.append(key == "app firefox" ? action : .open) }
+            }
+        }
         defer { serving.cancel() }
         await server.show(DesktopNotification(.sample(.unlocked)))
         await eventually("it is shown") { !mock.summaries.isEmpty }
@@ -75,7 +79,7 @@ import Testing
         let session = try await PrivateSessionBus()
         let server = NotificationServer(try session.connect(), offered: [.lockNow])
         let subscription = try await server.subscribe()
-        let serving = Task { try await server.serve(subscription) { _ in } }
+        let serving = Task { try await server.serve(subscription) { _, _ in } }
         defer { serving.cancel() }
         await server.show(DesktopNotification(.sample(.blocked)))  // No server: not an error.
         await server.settled()

@@ -97,7 +97,7 @@ final class MockWatcher: Sendable {
         let session = try await PrivateSessionBus()
         let watcher = try await MockWatcher(on: session)
         let (tray, serving) = try tray(session)
-        await tray.show(TrayState(.sample(.unlocked), means: .init()))
+        await tray.show(TrayState(.sample(.unlocked), means: .init(canOpen: true)))
         await eventually("it registers") { !watcher.registered.isEmpty }
         let name = try #require(watcher.registered.first)
         let chosen = Mutex<[TrayState.Command]>([])
@@ -108,11 +108,14 @@ final class MockWatcher: Sendable {
                 [.int32(entry), .string("clicked"), .variant(.int32(0)), .uint32(0)])
         }
         try await click(3)
-        try await click(4)  // "Unlock…", which is disabled.
-        try await click(6)
+        try await click(4)
+        try await click(5)  // "Unlock…", which is disabled.
+        try await click(7)
         await #expect(throws: BusError.self) { try await click(99) }
-        await eventually("two commands") { chosen.withLock { $0.count } == 2 }
-        #expect(chosen.withLock { $0 } == [.lockAll, .closeIcon])
+        // A tray that has no menus.
+        try await watcher.bus.call(name, TrayItem.path, TrayItem.interface, "Activate", [.int32(0), .int32(0)])
+        await eventually("four commands") { chosen.withLock { $0.count } == 4 }
+        #expect(chosen.withLock { $0 } == [.open, .lockAll, .closeIcon, .open])
         tray.close()
         _ = try? await serving.value
         await reading.value

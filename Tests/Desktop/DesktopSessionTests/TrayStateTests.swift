@@ -19,7 +19,7 @@ extension SessionState {
 }
 
 struct TrayStateTests {
-    private let all = TrayState.Means(canUnlock: true, canStop: true)
+    private let all = TrayState.Means(canOpen: true, canUnlock: true, canStop: true)
 
     @Test func theIconShowsLockedUnlockedOrDegraded() {
         #expect(TrayState(.sample(), means: all).protection.icon == "applocker-locked-symbolic")
@@ -47,9 +47,9 @@ struct TrayStateTests {
                 if entry.isEnabled, case .command(let command) = entry.kind { command } else { nil }
             }
         }
-        #expect(enabled(TrayState(.sample(), means: all)) == [.lockAll, .unlock, .stop, .closeIcon])
+        #expect(enabled(TrayState(.sample(), means: all)) == [.open, .lockAll, .unlock, .stop, .closeIcon])
         #expect(enabled(TrayState(.sample(), means: .init())) == [.lockAll, .closeIcon])
-        #expect(enabled(TrayState(nil, means: all)) == [.closeIcon], "no command without a running daemon")
+        #expect(enabled(TrayState(nil, means: all)) == [.open, .closeIcon], "no change without a running daemon")
         let close = TrayState(.sample(), means: all).entries.last
         #expect(close?.label == "Close this icon (protection continues)")
     }

@@ -31,7 +31,7 @@ import Testing
         await eventually("the other computer is up: \(process.errorOutput)") {
             try await !client.call(\.status).isSetUp
         }
-        try await client.call(\.setUp, body: PasscodeRequest(passcode: WindowSession.passcode))
+        try await client.call(\.setUp, body: SetUpRequest(passcode: WindowSession.passcode))
         return (process, client)
     }
 

@@ -114,12 +114,15 @@ import Testing
         try await session.awaiting("the launch is denied") { shell.output == "ended with 126\n" }
         _ = try? await session.client.call(
             \.unlock, body: UnlockRequest(all: true, grant: GrantRequest(.duration, seconds: 300), passcode: "wrong"))
+        _ = try await session.client.call(\.openVault, body: owner)
+        _ = try await session.client.call(\.closeVault)
         try await session.press(keys: "alt+3")
         let activity = try #require(german["Activity"])
         try await session.awaitWords(activity)
         try await session.photograph("german-log")
         let log = try await session.client.call(\.log, query: LogQuery()).events.map(\.sentence)
-        #expect(log.count >= 4)
+        #expect(log.count >= 6)
+        #expect(log.contains("The vault was locked: a user locked it."))
         try await session.awaiting("no sentence of the log is English: \(log)") {
             let shown = try await session.parts().map(\.name)
             return log.allSatisfy { sentence in !shown.contains { $0.contains(sentence) } }

@@ -99,7 +99,7 @@ final class WindowSession: Sendable {
         await eventually("AppLocker is up: \(supervisor.errorOutput)") {
             try await client.call(\.status).protection != .gateAway
         }
-        if isSetUp { try await client.call(\.setUp, body: PasscodeRequest(passcode: Self.passcode)) }
+        if isSetUp { try await client.call(\.setUp, body: SetUpRequest(passcode: Self.passcode)) }
     }
 
     deinit {
@@ -109,10 +109,20 @@ final class WindowSession: Sendable {
     }
 
     /// Starts applocker-desktop and waits until its window is shown, which is when one of these names is.
+    /// - Parameter mounts: commands of a shell that change the files which it sees, in a mount namespace of its own.
     @discardableResult
-    func startWindow(shows names: String...) async throws -> ChildProcess {
+    func startWindow(shows names: String..., mounts: String? = nil) async throws -> ChildProcess {
         let names = names.isEmpty ? ["Menu", "Set up AppLocker"] : names
-        let window = try ChildProcess(BuiltProducts.path("applocker-desktop"), environment: environment)
+        let program = try BuiltProducts.path("applocker-desktop")
+        let window =
+            if let mounts {
+                // Each program replaces the one before: the process stays the same.
+                try ChildProcess(
+                    "unshare", ["--mount", "/bin/sh", "-ec", mounts + "\nexec \"$0\"", program],
+                    environment: environment)
+            } else {
+                try ChildProcess(program, environment: environment)
+            }
         self.window.withLock { $0 = window }
         await eventually(every: .milliseconds(100), "the window is shown: \(window.stateDescription)") {
             guard window.isRunning else { return true }

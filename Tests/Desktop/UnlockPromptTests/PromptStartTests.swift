@@ -26,6 +26,8 @@ struct PromptOptionsTests {
         #expect(task(["--photo-fd", "3", "--caption-fd", "4"]) == .showPhoto(3, caption: 4, hides: false))
         #expect(task(["--photo-fd", "3", "--hide-on-capture"]) == .showPhoto(3, caption: nil, hides: true))
         #expect(task(["--unlock-all", "--socket", "/run/x"]) == .unlockAll(socket: "/run/x"))
+        #expect(task(["--keep-open=firefox"]) == .keepOpen(app: "firefox", socket: nil))
+        #expect(task(["--keep-open", "a", "--socket", "/run/x"]) == .keepOpen(app: "a", socket: "/run/x"))
         #expect(task(["--hold-clipboard-fd", "3", "--seconds", "30"]) == .holdClipboard(3, seconds: 30))
         #expect(exitCode(["--help"]) == 0)
         #expect(exitCode(["--version"]) == 0)
