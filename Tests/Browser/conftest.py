@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import re
+import sys
 import tempfile
 import time
 
@@ -195,13 +196,27 @@ def phone_hub(programs, tmp_path):
     """Starts hubs without any computer; the argument is as of `PhoneHub`."""
     hubs = []
 
-    def start(registration="open"):
-        hubs.append(PhoneHub(programs, tmp_path / f"hub-{len(hubs)}" / "state", registration))
+    def start(registration="open", options=()):
+        hubs.append(PhoneHub(programs, tmp_path / f"hub-{len(hubs)}" / "state", registration, options=options))
         return hubs[-1]
 
     yield start
     for hub in hubs:
         hub.end()
+
+
+@pytest.fixture
+def postgres():
+    """A PostgreSQL server of the test's own, with an empty database."""
+    sys.path.append(str(pages.ROOT / "Benchmarks/hub"))
+    from postgres import PostgresServer
+
+    # Its ordinary user can't read a directory below pytest's.
+    with (
+        tempfile.TemporaryDirectory(prefix="applocker-postgres-") as folder,
+        PostgresServer(pathlib.Path(folder) / "server") as server,
+    ):
+        yield server
 
 
 @pytest.fixture

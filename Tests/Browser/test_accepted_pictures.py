@@ -7,8 +7,10 @@ import pytest
 import every_screen
 from accepted_pictures import Pictures
 from conftest import FAILURES
-from every_screen import opened, opens_pairing, opens_welcome, settings_screens
+from every_screen import opened, settings_screens
+from founding_steps import founds, new_phone, uses_sheet
 from phone import Phone
+from waiting import eventually
 
 SIZE, WIDE = {"width": 393, "height": 852}, {"width": 1280, "height": 800}
 IN_DARK = ["home", "timeline", "settings"]
@@ -27,7 +29,7 @@ def look(pictures, phone, screens):
         if screen.name in LEFT_OUT:
             continue
         opened(phone, screen)
-        if screen.name == "settings":
+        if screen.address == "settings":
             # Each row's value is read by itself, and these two from the store.
             for name in ("autolock", "devices"):
                 page.locator(f'a[href="#/settings/{name}"] .row-end:not(:empty)').wait_for()
@@ -52,18 +54,30 @@ def pictures(browser):
 
 @pytest.mark.root
 @pytest.mark.sharp
-def test_the_households_screens_look_as_their_accepted_pictures(phone, pictures, computer, new_context):
+def test_the_households_screens_look_as_their_accepted_pictures(phone, pictures):
     phone.page.set_viewport_size(SIZE)
     look(pictures, phone, every_screen.household_screens(every_screen.filled(phone, has_moment_photos=False)))
     _, pages = every_screen.addresses(phone)
     look(pictures, phone, settings_screens(pages))
     phone.lock()
     pictures.look(phone.page, "locked")
+
+
+@pytest.mark.computer_is_off
+def test_the_pages_before_unlocking_look_as_their_accepted_pictures(pictures, computer, new_context):
     stranger = Phone(new_context, computer, (SIZE["width"], SIZE["height"]), is_sharp=True)
-    opens_welcome(stranger)
-    pictures.look(stranger.page, "welcome")
-    opens_pairing(stranger)
-    pictures.look(stranger.page, "pairing")
+    for name in every_screen.entry_pages(stranger):
+        pictures.look(stranger.page, name)
+
+
+def test_the_screens_of_a_household_of_phones_look_as_their_accepted_pictures(pictures, phone_hub, new_context):
+    phone = founds(new_phone(new_context, phone_hub(), "Anna’s phone", (SIZE["width"], SIZE["height"])))
+    uses_sheet(phone)
+    phone.page.get_by_role("heading", name="Everline", level=1).wait_for()
+    phone.inside(every_screen.VAULTS_OF_PHONES)
+    eventually(lambda: phone.inside(every_screen.HAS_SPARE), "the shared vault has a spare member")
+    screens = every_screen.screens_of_phones()
+    look(pictures, phone, [screen for screen in screens if screen.name not in every_screen.CHANGING_OF_PHONES])
 
 
 @pytest.mark.sharp(zone="UTC")

@@ -164,10 +164,10 @@ def test_shared_vaults_are_shown_only_with_the_real_pin(phone):
     with_decoy(phone)
     phone.inside("await companion.vaults.create('Ours');")
     page = phone.page
-    for pin, here, absent in ((PIN, "Ours", "No shared vault yet"), (DECOY, "No shared vault yet", "Ours")):
+    for pin, here, absent in ((PIN, "Ours", "No other vault yet"), (DECOY, "No other vault yet", "Ours")):
         phone.lock()
         phone.unlock(pin)
-        phone.go("settings/vaults", "Shared vaults")
+        phone.go("settings/vaults", "Vaults")
         page.get_by_text(here, exact=True).wait_for()
         assert page.get_by_text(absent, exact=True).count() == 0
         count = phone.inside("return (await companion.vaults.list()).length;", pin=pin)

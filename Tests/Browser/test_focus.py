@@ -163,8 +163,8 @@ def test_commands_say_that_the_hub_is_unreachable_before_they_ask(phone, compute
     computer.stop_hub()
     page.locator(".connection", has_text="Offline").wait_for()
     # Also while the next attempt to connect is running.
-    page.route("**/v1/roster*", lambda _: None)
     with page.expect_request("**/v1/roster*"):
+        page.route("**/v1/roster*", lambda _: None)
         phone.online_again()
     failed = page.locator(".command-progress[data-state=failed]", has_text="You’re offline")
     for name in ("Lock all", "Unlock all"):

@@ -80,7 +80,7 @@ def test_eight_vaults_are_open_and_receive_changes_with_few_streams(anna, ben):
         join(anna, ben, index)
         names += [f"Ben's {index}", f"Anna's {index}"]
     full = ben.do("() => window.v.companion.vaults.create('One more').catch(({ code, message }) => [code, message])")
-    assert full == ["full", "A device can be in at most 8 shared vaults. Leave one first."]
+    assert full == ["full", "A device can have at most 8 vaults besides its own. Leave or delete one first."]
     # Ben unlocks again: all of them are opened, in the order of joining.
     eventually_equals(lambda: ben.do(LIST), names)
     ben.page.reload()

@@ -58,7 +58,7 @@ def test_an_export_is_logged_before_it_begins(phone):
     page.get_by_role("button", name="Export…").click()
     phone.type_pin()
     page.get_by_role("button", name="Create a ZIP").click()
-    page.get_by_text("1 moment and 1 photo exported.").wait_for()
+    page.get_by_text("1 moment with 1 photo exported.").wait_for()
     log_of(phone)
     page.get_by_text("Everline was exported unsealed").wait_for()
     page.get_by_text("Anna's phone (this one) · 1 moment, 1 photo").wait_for()

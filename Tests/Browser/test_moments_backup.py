@@ -90,17 +90,23 @@ def chosen(phone, path, passphrase=PASSPHRASE):
     return page
 
 
-def test_a_backup_is_sealed_and_opens_on_phone_and_computer(phone, computer):
-    computer.open_vault()
-    phone.inside(MOMENTS, True)
-    page = page_of(phone, "everline/copy", "Backup of Everline")
-    page.evaluate("() => { navigator.canShare = () => false; }")
+def seals_two_moments(phone):
+    """On the page of backups."""
+    page = phone.page
     page.get_by_role("button", name="Export a backup").click()
     phone.confirm("Export a backup?")
     page.get_by_label("Passphrase", exact=True).fill(PASSPHRASE)
     page.get_by_label("Repeat the passphrase").fill(PASSPHRASE)
     page.get_by_role("button", name="Export", exact=True).click()
-    page.get_by_text("2 moments and 2 photos sealed.").wait_for()
+    page.get_by_text("2 moments with 2 photos sealed.").wait_for()
+
+
+def test_a_backup_is_sealed_and_opens_on_phone_and_computer(phone, computer):
+    computer.open_vault()
+    phone.inside(MOMENTS, True)
+    page = page_of(phone, "everline/copy", "Backup of Everline")
+    page.evaluate("() => { navigator.canShare = () => false; }")
+    seals_two_moments(phone)
     phone.check()
     phone.picture("everline-copy")
     with page.expect_download() as saved:
@@ -169,7 +175,7 @@ def test_videos_and_sounds_are_restored_from_a_backup_unchanged(phone, computer)
     phone.inside(ERASE)
     page = chosen(phone, path)
     page.get_by_role("button", name="Restore", exact=True).click()
-    page.get_by_text("1 moment with 2 photos restored.").wait_for()
+    page.get_by_text("1 moment with 1 video, 1 voice note restored.").wait_for()
     assert phone.inside(RECORDINGS) == before
 
 

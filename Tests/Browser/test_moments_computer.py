@@ -3,7 +3,6 @@ same text, and each photo with its content even if it is sent again."""
 
 import hashlib
 import json
-import pathlib
 import shutil
 import subprocess
 
@@ -78,13 +77,6 @@ def listed(computer, title):
     return json.loads(computer.expect("moments", "list", "--json", "--search", title))["moments"]
 
 
-def saved(computer, title, folder):
-    """Saves the moment's photos with the command line, and returns the files."""
-    folder.mkdir()
-    report = json.loads(computer.expect("moments", "show", title, "--save", str(folder), "--json"))
-    return [pathlib.Path(one["file"]) for one in report["saved"]]
-
-
 def digests(files):
     return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
@@ -129,7 +121,7 @@ def test_moments_from_the_computer_open_on_the_phone(companion, computer, tmp_pa
     assert (big["original"]["width"], big["medium"]["width"], big["medium"]["height"]) == (4032, 2016, 1512)
     assert big["thumbnail"][1:] == [320, 240] and big["thumbnail"][0] <= 16384
     # The command line saves the phone's files.
-    files = saved(computer, "Von hier 🌊", tmp_path / "saved")
+    files = computer.saved("Von hier 🌊", tmp_path / "saved")
     assert digests(files) == [photo["original"]["digest"] for photo in found["photos"]]
 
 
@@ -141,7 +133,7 @@ def test_moments_from_the_phone_open_on_the_computer(companion, computer, tmp_pa
     assert [(photo["width"], photo["height"]) for photo in moment["photos"]] == [(2600, 2000), (2600, 2000)]
     kept = computer.state / "blobs/kept"
     before = len(list(kept.iterdir()))
-    files = saved(computer, "from the phone", tmp_path / "from-phone")
+    files = computer.saved("from the phone", tmp_path / "from-phone")
     assert digests(files) == [photo["original"]["digest"] for photo in seen(companion, "from the phone")["photos"]]
     # They were downloaded when they were opened, and are stored sealed.
     assert len(list(kept.iterdir())) == before + 2

@@ -139,7 +139,7 @@ def test_an_exported_zip_opens_elsewhere_and_is_complete(phone):
     phone.type_pin()
     page.evaluate("() => { navigator.canShare = () => false; }")
     page.get_by_role("button", name="Create a ZIP").click()
-    page.get_by_text("2 moments and 3 photos exported.").wait_for()
+    page.get_by_text("2 moments with 3 photos exported.").wait_for()
     phone.check()
     phone.picture("everline-export-zip")
     with page.expect_download() as saved:
@@ -191,7 +191,7 @@ def test_videos_and_sounds_are_exported_unchanged_and_play_in_the_exported_page(
     phone.type_pin()
     page.evaluate("() => { navigator.canShare = () => false; }")
     page.get_by_role("button", name="Create a ZIP").click()
-    page.get_by_text("1 moment and 3 photos exported.").wait_for()
+    page.get_by_text("1 moment with 1 photo, 1 video, 1 voice note exported.").wait_for()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save the ZIP").click()
     with zipfile.ZipFile(saved.value.path()) as archive:
@@ -212,6 +212,17 @@ def test_videos_and_sounds_are_exported_unchanged_and_play_in_the_exported_page(
     phone.picture("everline-exported-page", reader)
 
 
+def test_videos_and_sounds_are_exported_to_a_folder_unchanged(phone):
+    save_recordings(phone, "The film", [video(), sound(20)])
+    page = open_confirmation(phone)
+    page.evaluate(PICKED)
+    phone.type_pin()
+    page.get_by_role("button", name="Choose a folder").click()
+    page.get_by_text("1 moment with 1 video, 1 voice note exported. It is in the folder “Everline 2”.").wait_for()
+    files = {path.rpartition(".")[2]: content for path, content in tree(page).items() if "Everline 2/photos" in path}
+    assert files["webm"] == video() and files["wav"] == sound(20)
+
+
 def test_an_export_is_limited_to_the_chosen_days(phone):
     phone.inside(MAKE)
     page = page_of(phone, "everline/export", "Export Everline")
@@ -225,7 +236,7 @@ def test_an_export_is_limited_to_the_chosen_days(phone):
     page.get_by_role("heading", name="Export 1 moment unsealed?").wait_for()
     phone.type_pin()
     page.get_by_role("button", name="Create a ZIP").click()
-    page.get_by_text("1 moment and 2 photos exported.").wait_for()
+    page.get_by_text("1 moment with 2 photos exported.").wait_for()
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save the ZIP").click()
     with zipfile.ZipFile(saved.value.path()) as archive:

@@ -82,6 +82,11 @@ def test_a_deleted_note_is_restored(phone, computer):
         page.get_by_role("link", name="Safe").wait_for()
         assert page.get_by_role("link", name="Groceries").count() == 0
         eventually(lambda: computer.note("Groceries") is None)
+        # For six seconds, and as long as the keyboard is in it.
+        page.get_by_role("button", name="Undo").focus()
+        for _ in range(2):
+            page.clock.run_for(7_000)
+            assert page.evaluate("() => document.activeElement.textContent") == "Undo"
         page.get_by_role("button", name="Undo").click()
     page.get_by_role("link", name="Groceries").wait_for()
     eventually(lambda: computer.note("Groceries"))

@@ -1,5 +1,7 @@
 """Two people and their phones, without a computer anywhere: a hub is all there is."""
 
+import pytest
+
 from editor_steps import chosen, picture, saved, sealed, written
 from founding_steps import (
     chooses_pin,
@@ -12,8 +14,11 @@ from founding_steps import (
     with_everline,
     words_on,
 )
+from vault_steps import CompanionTab
 from waiting import eventually, eventually_equals
 
+# In a request that writes a name of a device.
+NAMED = '"collection":"devices"'
 VAULT_TITLES = """
     for (const vault of await companion.vaults.list()) {
         const { moments } = await vault.companion.moments.list();
@@ -26,8 +31,10 @@ def vault_titles(phone):
     return phone.inside(VAULT_TITLES)
 
 
-def test_two_phones_and_a_hub_are_enough_for_everline(new_context, phone_hub):
-    hub = phone_hub()
+@pytest.mark.parametrize("store", ["SQLite", "PostgreSQL"])
+def test_two_phones_and_a_hub_are_enough_for_everline(request, new_context, phone_hub, store):
+    server = request.getfixturevalue("postgres") if store == "PostgreSQL" else None
+    hub = phone_hub(options=["--postgres", server.connection_file()] if server else [])
     anna, code, sheet = with_everline(new_context, hub)
     page = anna.page
     # Nothing of computers is shown.
@@ -124,3 +131,27 @@ def test_two_phones_and_a_hub_are_enough_for_everline(new_context, phone_hub):
     eventually(lambda: vault_titles(third) == sorted([*both, "Still ours"]), "the shared vault, by a new spare member")
     for one in (anna, ben, new, third):
         one.quiet()
+    if server:
+        count = "SELECT count(*) > 0 FROM record"
+        shown = server.run("psql", "-h", server.directory, "-U", "hub", "-d", "hub", "-Atc", count)
+        assert shown == "t\n", "the hub stored its records there"
+        assert not (hub.folder / "hub/hub.sqlite").exists()
+
+
+def test_an_interrupted_spare_member_is_finished_and_not_made_twice(new_context, phone_hub):
+    phone, *_ = with_everline(new_context, phone_hub())
+    # The spare member is admitted; its name, which identifies it, is not written.
+    phone.context.route(
+        "**/v1/records", lambda route: route.abort() if NAMED in route.request.post_data else route.continue_()
+    )
+    tab = CompanionTab(phone)
+    tab.do("async () => { await window.v.companion.vaults.create('Ours'); }")
+    count = "async () => (await window.v.ours()).companion.device.roster.members.length"
+    eventually_equals(lambda: tab.do(count), 2, "the spare member is admitted")
+    tab.page.close()
+    phone.context.unroute("**/v1/records")
+    tab = CompanionTab(phone)
+    spares = "async () => (await (await window.v.ours()).membership.members()).map(({ spareOf }) => spareOf !== null)"
+    eventually_equals(lambda: tab.do(spares), [False, True], "the same member is recognised as the spare one")
+    assert tab.do("async () => (await window.v.ours()).membership.countShown()") == 1
+    phone.quiet()

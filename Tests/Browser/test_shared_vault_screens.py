@@ -7,8 +7,8 @@ from waiting import eventually_equals
 def test_two_people_share_a_vault_through_their_screens(new_context, neighbours, hub):
     anna = Phone(new_context, hub).begin(neighbours.anna)
     ben = Phone(new_context, hub, DESKTOP).begin(neighbours.ben)
-    anna.go("settings/vaults", "Shared vaults")
-    anna.page.get_by_text("No shared vault yet").wait_for()
+    anna.go("settings/vaults", "Vaults")
+    anna.page.get_by_text("No other vault yet").wait_for()
     anna.picture("vaults-none")
     anna.check()
     anna.page.get_by_role("button", name="New shared vault").click()
@@ -77,19 +77,19 @@ def test_two_people_share_a_vault_through_their_screens(new_context, neighbours,
     ben.page.get_by_role("link", name="Ours <b>&</b>").click()
     ben.page.get_by_role("button", name="Leave this vault").click()
     ben.type_pin()
-    ben.page.get_by_text("No shared vault yet").wait_for()
-    anna.go("settings/vaults", "Shared vaults")
+    ben.page.get_by_text("No other vault yet").wait_for()
+    anna.go("settings/vaults", "Vaults")
     anna.page.get_by_role("link", name="Ours <b>&</b>").click()
     anna.page.get_by_role("button", name="Delete this vault").click()
     anna.type_pin()
-    anna.page.get_by_text("No shared vault yet").wait_for()
+    anna.page.get_by_text("No other vault yet").wait_for()
     for one in (anna, ben):
         one.quiet()
 
 
 def test_a_press_is_not_lost_when_the_vault_changes(new_context, neighbours, hub):
     anna = Phone(new_context, hub).begin(neighbours.anna)
-    anna.go("settings/vaults", "Shared vaults")
+    anna.go("settings/vaults", "Vaults")
     anna.page.get_by_role("button", name="New shared vault").click()
     anna.page.get_by_label("Name").fill("Ours")
     anna.page.get_by_role("button", name="Create").click()

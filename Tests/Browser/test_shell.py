@@ -9,9 +9,9 @@ import subprocess
 import pytest
 
 import pages
-from notified import COUNT_SHOWN
+from notified import deliver
 from phone import DESKTOP, Phone
-from waiting import eventually, eventually_equals
+from waiting import eventually
 
 IS_KEPT = "async () => (await import('/workers/registration.js')).offline.state === 'ready'"
 # The daemon sends the hub the same record as push message that the hub stores.
@@ -70,12 +70,7 @@ def test_a_push_from_the_computer_is_shown_while_locked(phone, computer):
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()
     worker = phone.context.service_workers[0]
-    worker.evaluate(COUNT_SHOWN)
-    session.send(
-        "ServiceWorker.deliverPushMessage",
-        {"origin": phone.address, "registrationId": registrations[-1], "data": record},
-    )
-    eventually_equals(lambda: worker.evaluate("() => self.drawn"), 1, "the worker shows it")
+    deliver(session, worker, phone.address, registrations[-1], record)
     eventually(lambda: page.evaluate(SHOWN), "a notification")
     [[title, body]] = page.evaluate(SHOWN)
     assert title.startswith("Wrong passcode on ") and body, (title, body)

@@ -199,7 +199,7 @@ def test_a_shared_vaults_dates_are_set_and_shown_on_both_phones(anna, ben):
     page.get_by_role("button", name="MARKER-OURS").click()
     page.get_by_role("button", name="Ours").last.wait_for()
     page.get_by_text("All members of this vault see the same day.").wait_for()
-    page.get_by_text("They don’t include moments of shared vaults.").wait_for()
+    page.get_by_role("heading", name="Photos and backups").wait_for()
     ben.phone.check()
     ben.phone.picture("dates-shared")
     ben.phone.go("home", "Home")

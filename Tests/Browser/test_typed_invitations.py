@@ -80,7 +80,7 @@ def test_a_new_phone_joins_a_shared_vault_by_a_typed_code(new_context, phone_hub
 def test_a_paired_device_joins_a_shared_vault_by_a_typed_code(new_context, neighbours, hub):
     anna = Phone(new_context, hub).begin(neighbours.anna)
     ben = Phone(new_context, hub, DESKTOP).begin(neighbours.ben)
-    anna.go("settings/vaults", "Shared vaults")
+    anna.go("settings/vaults", "Vaults")
     anna.page.get_by_role("button", name="New shared vault").click()
     anna.page.get_by_role("button", name="Create").click()
     anna.page.get_by_role("heading", name="Shared vault", level=1).wait_for()

@@ -28,16 +28,21 @@ const origin = (note) => `${note.vault} ${note.created}`;
  */
 export function conflictsOf(notes) {
     /** @type {Map<string, Note[]>} */
-    const copies = new Map();
+    const originals = new Map();
+    // A copy that was kept as an ordinary note has the same time of creation.
+    for (const note of notes)
+        if (copyOf(note) === null) originals.set(origin(note), [...(originals.get(origin(note)) ?? []), note]);
+    /** @type {Map<string, Note[]>} */
+    const groups = new Map();
     for (const note of notes) {
-        if (copyOf(note) !== null) copies.set(origin(note), [...(copies.get(origin(note)) ?? []), note]);
+        if (copyOf(note) === null) continue;
+        const candidates = originals.get(origin(note)) ?? [];
+        const named = candidates.filter(({ title }) => title === plainTitle(note));
+        const original = named.length === 1 ? named[0] : candidates.length === 1 ? candidates[0] : null;
+        if (original) groups.set(original.id, [...(groups.get(original.id) ?? [original]), note]);
     }
+    /** @type {Map<string, Note[]>} */
     const found = new Map();
-    if (copies.size === 0) return found;
-    for (const note of notes) {
-        const others = copyOf(note) === null && copies.get(origin(note));
-        if (!others) continue;
-        for (const one of [note, ...others]) found.set(one.id, [note, ...others]);
-    }
+    for (const group of groups.values()) for (const one of group) found.set(one.id, group);
     return found;
 }

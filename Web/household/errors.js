@@ -9,7 +9,8 @@ import { FormatError } from "../crypto/errors.js";
  * `otherHub`, `full`: shared vaults.
  * @typedef {"locked" | "wrongPIN" | "wait" | "pairAgain" | "noPasskey" | "weakPIN" | "alreadyPaired" | "refused" |
  *   "tooLate" | "untrusted" | "noKey" | "notFound" | "noAnswer" | "notPaired" | "cancelled" | "notSupported" | "noPRF"
- *   | "noNotifications" | "noPush" | "notPicture" | "tooLarge" | "otherHub" | "full"} CompanionErrorCode
+ *   | "noNotifications" | "noPush" | "notPicture" | "tooLarge" | "otherHub" | "full" |
+ *   "onlyHere"} CompanionErrorCode
  */
 
 /** Why a companion can't do something. The message is one sentence for people. */

@@ -55,12 +55,13 @@ export function checkPIN(pin) {
 /**
  * What somebody who guesses achieves with a PIN shorter than usual; null for others.
  * @param {string} pin one that `checkPIN` accepts
+ * @param {string} [loss] after as many guesses
  */
-export function shortPINRisk(pin) {
+export function shortPINRisk(pin, loss = "this device must be paired again") {
     if (pin.length >= usualLength) return null;
     const count = (/** @type {number} */ number) => number.toLocaleString("en");
     const all = 10 ** pin.length;
-    return `Somebody can try ${guesses} of ${count(all)} PINs before this device must be paired again, a `
+    return `Somebody can try ${guesses} of ${count(all)} PINs before ${loss}, a `
         + `chance of 1 in ${count(all / guesses)}; with ${usualLength} digits it is 1 in `
         + `${count(10 ** usualLength / guesses)}.`;
 }

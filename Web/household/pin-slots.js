@@ -84,7 +84,7 @@ export async function leaveEntries(hub, entry, { change, spare }) {
  * @param {string} change base64
  * @param {Entry} entry
  */
-export const putEntry = (device, change, entry) => device.hub.replacePIN(unbase64(change), entry);
+export const putEntry = (device, change, entry) => device.pinHub.replacePIN(unbase64(change), entry);
 
 /**
  * @param {KeySlots} slots
@@ -128,7 +128,7 @@ export async function settledPlace(device, rootKey) {
     for (const tried of place.tried) {
         if (place.tried.length === 1) return { place, tried };
         try {
-            wipe(await device.hub.attemptPIN(unbase64(tried.verifier)));
+            wipe(await device.pinHub.attemptPIN(unbase64(tried.verifier)));
         } catch (error) {
             if (error instanceof HubError && error.code === "wrong_pin") continue;
             throw error;

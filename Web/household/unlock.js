@@ -1,6 +1,6 @@
 // Unlocking: a PIN or a passkey unwraps the root key; no flag opens anything. docs/formats.md, "Passcode to key" and "A
 // companion".
-import { unbase64, utf8, wipe } from "../crypto/bytes.js";
+import { base64, unbase64, utf8, wipe } from "../crypto/bytes.js";
 import { hkdf } from "../crypto/primitives.js";
 import { KeySlots } from "../crypto/slots.js";
 import { HubClient } from "../hub/client.js";
@@ -96,7 +96,7 @@ async function keysByPIN(device, pin) {
     const verifier = await verifierOf(stretched, device.paired.deviceSecret);
     let share;
     try {
-        share = await device.hub.attemptPIN(verifier);
+        share = await device.pinHub.attemptPIN(verifier);
     } catch (error) {
         wipe(stretched);
         throw refusalOf(error);
@@ -145,6 +145,19 @@ async function confirm(device, open) {
     return isSame;
 }
 
+/**
+ * Of a shared vault, whose root key is in the drawer of the main session. Throws CompanionError `pairAgain`,
+ * FormatError.
+ * @param {DeviceSession} device
+ * @param {Uint8Array} rootKey it takes ownership
+ */
+export const unlockWithRootKey = (device, rootKey) => unlock(device, (async () => {
+    const { index, content } = await openDrawer(device, rootKey);
+    const keys = await UnlockedKeys.from(device.paired.household, rootKey, content.ring);
+    keys.drawer = index;
+    return keys;
+})());
+
 /** @param {DeviceSession} device @param {string} pin Throws as `keysByPIN`. */
 export const unlockWithPIN = (device, pin) => unlock(device, keysByPIN(device, pin));
 
@@ -170,6 +183,19 @@ export async function confirmWithPIN(device, pin) {
  */
 export async function confirmWithPasskey(device, output) {
     await confirm(device, () => keysByPasskey(device, output));
+}
+
+/**
+ * Whether it is the PIN of this session. Compared on this device: the hub counts nothing.
+ * @param {DeviceSession} device
+ * @param {string} pin
+ */
+export async function isOwnPIN(device, pin) {
+    const { tried } = await placeOf(device, device.keys.rootKey);
+    const stretched = await KeySlots.read((await unlockDataOf(device)).slots).stretch(utf8(pin));
+    const verifier = base64(await verifierOf(stretched, device.paired.deviceSecret));
+    wipe(stretched);
+    return tried.some((one) => one.verifier === verifier);
 }
 
 /** @param {unknown} error */

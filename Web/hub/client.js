@@ -102,6 +102,17 @@ export class HubClient {
     }
 
     /**
+     * Registers a household with this client's token, for a PIN share apart from this device's own: it has one device,
+     * an administrator, and no records.
+     * @param {{ household: string, device: string, entry: Uint8Array, tokenHash: Uint8Array }} request
+     */
+    foundForPIN({ household, device, entry, tokenHash }) {
+        /** @type {HubAPI.NewHouseholdRequest} */
+        const body = { household, device, entry: base64(entry), tokenHash: base64(tokenHash), role: "administrator" };
+        return this.#requests.send("POST", "/v1/households", { body });
+    }
+
+    /**
      * Registers the household of a phone. Repeatable. Throws HubError `forbidden`, `gone`.
      * @param {{ household: string, device: string, entry: Uint8Array, tokenHash: Uint8Array, start?: string,
      *   invitation: { id: string, proof: Uint8Array } | null }} request

@@ -5,11 +5,9 @@ import { Tabs } from "../store/tabs.js";
 import { HubError } from "../hub/errors.js";
 import { systemTime } from "../hub/time.js";
 import { DeviceSession } from "../sync/device-session.js";
-import { openDrawer } from "../household/private-storage.js";
 import { eraseEverything } from "./erase.js";
 import { CompanionError } from "../household/errors.js";
 import * as unlock from "../household/unlock.js";
-import { UnlockedKeys } from "../household/keys.js";
 import { checkPIN } from "../household/pin-rules.js";
 import { forgetUnfinished } from "../household/unfinished-pairing.js";
 import { ingestRecords, ingestDeferred } from "../sync/ingest.js";
@@ -87,22 +85,28 @@ export class Companion extends SessionState {
     }
 
     /**
-     * Of a shared vault: unlocked from the beginning, and ended with the main session. Throws StoreError, FormatError,
-     * CompanionError `pairAgain`.
+     * Of a shared vault: unlocked from the beginning, and ended with the main session, or with its lock. Throws
+     * StoreError, and what `unlock` throws.
      * @param {import("../features/vaults/vaults.js").OpenMembership} membership
      * @param {import("../hub/time.js").Time} time
      */
-    static async #ofVault({ database, facts, rootKey, written, turns }, time) {
+    static async #ofVault({ database, facts, unlock: open, written, turns }, time) {
         const { settleKeys } = await import("../sync/vault-keys.js");
         const companion = await Companion.#on(database, async (store) => {
             if (written) await store.write({ facts: written });
             const device = new DeviceSession(store, new Tabs(database), time, facts);
-            const { content } = await openDrawer(device, rootKey);
-            device.unlocked = await UnlockedKeys.from(facts.household, rootKey, content.ring);
+            await open(device).catch((error) => {
+                device.tabs.close();
+                throw error;
+            });
             await device.load();
             device.beforeSending = () => settleKeys(device, (record) => ingestRecords(device, [record]));
             return device;
         });
+        if (companion.device.isLocal) {
+            const { LocalLoop } = await import("../sync/local-loop.js");
+            companion.syncLoop = new LocalLoop(companion.device);
+        }
         companion.syncLoop.turns = turns;
         companion.syncLoop.start();
         ingestDeferred(companion.device).then(() => sweepStaged(companion.device)).catch(() => {});
@@ -130,7 +134,9 @@ export class Companion extends SessionState {
         switch (message.kind) {
             case "changed":
                 // Waits for the lock, in case the tab that uploads the photo is closed.
-                if (message.keys.some((key) => key.startsWith("photos/"))) this.syncLoop.uploader.start();
+                if (!this.device.isLocal && message.keys.some((key) => key.startsWith("photos/"))) {
+                    this.syncLoop.uploader.start();
+                }
                 return this.device.emit("changed", message.keys);
             case "waiting":
                 this.device.notResent.clear();

@@ -96,12 +96,22 @@ export class SessionState extends EventTarget {
 
     /** Whether the household has a computer: without one there are no locked apps, alerts or commands. */
     get hasComputer() {
-        return this.device.roster.members.some(({ role }) => role === "computer");
+        return !this.device.member && this.device.roster.members.some(({ role }) => role === "computer");
     }
 
     /** Whether a phone founded the household: then phones admit and revoke devices, and a sheet opens it. */
     get isPhoneFounded() {
         return this.device.roster.isPhoneFounded;
+    }
+
+    /** Whether it is a vault that is only on this device. */
+    get isLocal() {
+        return this.device.isLocal;
+    }
+
+    /** Whether it is a vault with members. */
+    get isShared() {
+        return this.device.isShared;
     }
 
     /**
@@ -117,12 +127,9 @@ export class SessionState extends EventTarget {
         return hasRecord(this.device, collection, id);
     }
 
-    /** For pull to refresh. Throws HubError, HubUnreachable, CompanionError. */
-    async refresh() {
-        this.syncLoop.retryNow();
-        await this.device.followRoster();
-        await this.syncLoop.sync();
-        await this.syncLoop.send();
+    /** As `SyncLoop.refresh`. */
+    refresh() {
+        return this.syncLoop.refresh();
     }
 
     /** The network is back, or the page is visible again. */

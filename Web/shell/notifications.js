@@ -16,6 +16,7 @@ export function followNotifications(companion) {
         if (now && now !== session) renew();
         session = now;
     });
+    companion.vaults.addEventListener("unlocked", () => renew());
     document.addEventListener("visibilitychange", look);
     let isRenewing = false;
     let isWantedAgain = false;

@@ -21,6 +21,7 @@ import { newSheet } from "../features/recovery/new-sheet.js";
 import { recovery } from "../features/recovery/settings.js";
 import { syncPage } from "../features/settings/sync.js";
 import { vaultsPage } from "../features/vaults/settings.js";
+import { ofChosenVault } from "../ui/vault-choice.js";
 import { settingsValues } from "./settings-values.js";
 
 /** @type {import("../features/settings/screen.js").Group[]} */
@@ -29,7 +30,7 @@ export const groups = [
         { name: "unlock", label: "PIN, Face ID and fingerprint", icon: "key", page: unlockPage },
         { name: "decoy", label: "Decoy PIN", icon: "shield", page: decoyPage },
         { name: "autolock", label: "Auto-lock", icon: "clock", page: autoLock },
-        { name: "audit", label: "Activity", icon: "eye", page: auditPage },
+        { name: "audit", label: "Activity", icon: "eye", page: ofChosenVault("settings/audit", auditPage) },
         { name: "panic", label: "Panic", icon: "warning", page: panicPage },
         { name: "disguise", label: "Disguise", icon: "calculator", page: disguisePage },
     ] },
@@ -40,7 +41,7 @@ export const groups = [
     ] },
     { title: "Everline", pages: [
         { name: "everline", label: "Everline", icon: "heart", page: everline },
-        { name: "vaults", label: "Shared vaults", icon: "people", page: vaultsPage },
+        { name: "vaults", label: "Vaults", icon: "people", page: vaultsPage },
     ] },
     { title: "This app", pages: [
         { name: "appearance", label: "Appearance", icon: "sun", page: appearancePage },
@@ -51,6 +52,12 @@ export const groups = [
     ] },
 ];
 
+/** @param {string} name @param {Parameters<typeof ofChosenVault>[1]} page */
+const everlineSubpage = (name, page) => ({
+    [`everline/${name}`]: /** @type {[string, SettingsPage, string]} */ (
+        ["everline", ofChosenVault(`settings/everline/${name}`, page), "settings/everline"]),
+});
+
 /**
  * Subpages of the list, by address: the page's name, the page, and the address of its arrow.
  * @type {Record<string, [string, SettingsPage, string]>}
@@ -59,10 +66,10 @@ export const subpages = {
     "unlock/pin": ["unlock", pinPage, "settings/unlock"],
     "decoy/pin": ["decoy", decoyPINPage, "settings/decoy"],
     "recovery/new": ["recovery", newSheet, "settings/recovery"],
-    "everline/export": ["everline", exportPage, "settings/everline"],
-    "everline/import": ["everline", importPage, "settings/everline"],
-    "everline/copy": ["everline", momentsBackupPage, "settings/everline"],
-    "everline/reset": ["everline", resetPage, "settings/everline"],
+    ...everlineSubpage("export", exportPage),
+    ...everlineSubpage("import", importPage),
+    ...everlineSubpage("copy", momentsBackupPage),
+    ...everlineSubpage("reset", resetPage),
 };
 
 const menu = { groups, values: settingsValues };

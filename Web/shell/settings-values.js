@@ -23,7 +23,7 @@ export const settingsValues = {
     devices: async ({ household }) =>
         counted((await household.members()).filter(({ isSheet }) => !isSheet).length, "device"),
     vaults: async ({ vaults }) => {
-        const { length } = await vaults.list();
+        const { length } = [...await vaults.list(), ...await vaults.locked()];
         return length ? String(length) : "";
     },
     appearance: () => ({ system: "System", light: "Light", dark: "Dark" })[appearance()],

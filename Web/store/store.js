@@ -42,6 +42,7 @@ import { StoreError, storeError } from "./errors.js";
  *   unless they were changed meanwhile
  * @property {Staged[]} [staged]
  * @property {string[]} [unstaged]
+ * @property {string[]} [kept] blobs whose bytes stay here until they are removed by `withoutPieces`
  * @property {string[]} [withoutPieces] blobs whose bytes are not needed here any more
  * @property {Record<string, unknown>} [facts]
  * @property {StatusKey[]} [keys]
@@ -72,6 +73,9 @@ export const storedCount = (value) => (isCount(value) ? value : 0);
 
 /** Of sealed content, in bytes; a slow network uploads it within the time limit of a request. */
 export const pieceSize = 1 << 20;
+
+/** In place of a piece's number: the blob's pieces are swept only once this is gone. */
+const keptMark = -1;
 
 /** @param {string} blob */
 const piecesOf = (blob) => IDBKeyRange.bound([blob], [blob, []]);
@@ -206,6 +210,7 @@ export class CompanionStore {
             for (const [name, value] of Object.entries(change.facts ?? {})) facts.put(value, name);
             for (const photo of change.staged ?? []) staged.put(photo);
             for (const id of change.unstaged ?? []) staged.delete(id);
+            for (const blob of change.kept ?? []) pieces.put(new Uint8Array(), [blob, keptMark]);
             for (const blob of change.withoutPieces ?? []) pieces.delete(piecesOf(blob));
             for (const { key, signature, change: rest } of change.lines ?? []) {
                 /** @type {Waiting | undefined} */
@@ -335,7 +340,7 @@ export class CompanionStore {
     }
 
     /**
-     * Deletes photos that were staged before this time, and pieces without a photo or change.
+     * Deletes photos that were staged before this time, and pieces without a photo or change that are not kept.
      * @param {number} before milliseconds since 1970
      */
     sweepPieces(before) {
@@ -348,7 +353,9 @@ export class CompanionStore {
             for (const { id, at } of /** @type {Staged[]} */ (photos)) if (at < before) staged.delete(id);
             const named = new Set([...kept, .../** @type {Waiting[]} */ (lines)]
                 .flatMap(({ uploads = [] }) => uploads.map(({ blob }) => blob)));
-            for (const key of /** @type {[string, number][]} */ (keys)) if (!named.has(key[0])) pieces.delete(key);
+            const all = /** @type {[string, number][]} */ (keys);
+            for (const [blob, number] of all) if (number === keptMark) named.add(blob);
+            for (const key of all) if (!named.has(key[0])) pieces.delete(key);
         });
     }
 

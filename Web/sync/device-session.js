@@ -14,9 +14,10 @@ import { statusKeysOf } from "../household/keys.js";
  * @typedef {import("../household/keys.js").UnlockedKeys} UnlockedKeys
  */
 /**
- * Stored unsealed: this device and its token. `deviceSecret` is part of a PIN's verifier.
+ * Stored unsealed: this device and its token. `hub`: "" of a vault that is only on this device. `deviceSecret` is part
+ * of a PIN's verifier. `pinToken`: of the device that has the PIN share at the hub, where that is another one.
  * @typedef {{ hub: string, household: string, computer: string, device: string, name: string, token: Uint8Array,
- *   deviceSecret: Uint8Array }} DeviceFacts
+ *   deviceSecret: Uint8Array, pinToken?: Uint8Array }} DeviceFacts
  */
 
 /**
@@ -56,7 +57,7 @@ export class DeviceSession {
      *   the open
      */
     constructor(store, tabs, time, member = null) {
-        this.member = member;
+        this.member = this.facts = member;
         this.store = store;
         this.tabs = tabs;
         this.time = time;
@@ -71,7 +72,7 @@ export class DeviceSession {
         const isLonger = stored.number > this.roster.number;
         if (isLonger) this.roster = stored;
         for (const { epoch, key } of await this.store.statusKeys()) this.statusKeys.set(epoch, key);
-        this.#hub = this.facts && new HubClient(this.facts.hub, this.facts.token);
+        this.#hub = this.facts && !this.isLocal ? new HubClient(this.facts.hub, this.facts.token) : null;
         if (this.facts) await this.loadRing();
         if (this.member && this.unlocked) await this.openStatusKeys(this.unlocked);
         if (this.isRevoked) this.emit("revoked");
@@ -103,6 +104,16 @@ export class DeviceSession {
         return this.member !== null || this.roster.isPhoneFounded;
     }
 
+    /** Whether it is a vault that is only on this device: nothing of it may reach a hub. */
+    get isLocal() {
+        return this.member?.hub === "";
+    }
+
+    /** Whether it is a vault with members, who may be several people. */
+    get isShared() {
+        return this.member !== null && !this.isLocal;
+    }
+
     /**
      * Whether a signature of a device that administers proves the revocation. Members of a shared vault erase nothing
      * by themselves.
@@ -122,8 +133,15 @@ export class DeviceSession {
     }
 
     get hub() {
+        if (this.isLocal) throw new CompanionError("onlyHere", "This vault is only on this device.");
         if (!this.#hub) throw new CompanionError("notPaired", "This device is not paired with a computer.");
         return this.#hub;
+    }
+
+    /** Of the device that has the PIN share. */
+    get pinHub() {
+        const { hub, pinToken } = this.paired;
+        return pinToken ? new HubClient(hub, pinToken) : this.hub;
     }
 
     get paired() {

@@ -93,8 +93,12 @@ export const sweepStaged = ({ store, tabs, time }) =>
  * @param {number} end
  * @param {AbortSignal} [signal]
  */
-export const readSealed = async ({ store, hub }, blob, start, end, signal) =>
-    (await store.bytes(blob, start, end)) ?? hub.readBlob(blob, start, end, signal).catch((error) => {
+export async function readSealed(device, blob, start, end, signal) {
+    const bytes = await device.store.bytes(blob, start, end);
+    if (bytes) return bytes;
+    if (device.isLocal) throw new CompanionError("notFound", "This file’s content is no longer on this device.");
+    return device.hub.readBlob(blob, start, end, signal).catch((error) => {
         if (!(error instanceof HubError) || error.code !== "not_found") throw error;
         throw new CompanionError("notFound", "The hub does not have this file’s content.", null, error);
     });
+}

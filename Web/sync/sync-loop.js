@@ -70,6 +70,14 @@ export class SyncLoop {
         this.uploader.retryNow();
     }
 
+    /** For pull to refresh. Throws HubError, HubUnreachable, CompanionError. */
+    async refresh() {
+        this.retryNow();
+        await this.device.followRoster();
+        await this.sync();
+        await this.send();
+    }
+
     /** @param {Connection} connection @param {string | null} [problem] */
     #become(connection, problem = null) {
         this.connection = connection;

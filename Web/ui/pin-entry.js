@@ -3,9 +3,20 @@ import { element } from "./element.js";
 import { secondsWords } from "./grants.js";
 import { icon } from "./icon.js";
 import { button } from "./parts.js";
-import { countdown } from "./words.js";
+import { countdown, counted } from "./words.js";
 
 const longest = 64;
+
+/** After so many wrong PINs the hub destroys its share. */
+const attempts = 10;
+
+/**
+ * While unlocked the hub counts another vault's PIN as right; this must not be visible.
+ * @param {number} failures by the hub's count
+ * @param {string} loss what the last one costs
+ */
+export const wrongPINSentence = (failures, loss) =>
+    `The PIN is wrong. ${counted(attempts - Math.max(1, failures), "try", "tries")} left before ${loss}.`;
 
 /** `submit` throws if the PIN is refused, and the entry is cleared. `wait` disables it for so many seconds. */
 export class PINEntry {

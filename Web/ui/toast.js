@@ -5,7 +5,7 @@ import { button } from "./parts.js";
 const shownFor = 6000;
 
 /**
- * Replaces an older one, whose undo ends.
+ * Replaces an older one, whose undo ends. It stays while the pointer is on it or the keyboard in it.
  * @param {string} sentence
  * @param {{ undo?: () => unknown, milliseconds?: number }} options `undo` is offered for so long
  */
@@ -16,7 +16,11 @@ export function toast(sentence, { undo, milliseconds = shownFor } = {}) {
             undo();
         }));
     /** @type {HTMLElement} */ (document.getElementById("toasts")).replaceChildren(toast);
-    setTimeout(() => toast.remove(), milliseconds);
+    const end = () => {
+        if (toast.matches(":hover, :focus-within")) setTimeout(end, 1_000);
+        else toast.remove();
+    };
+    setTimeout(end, milliseconds);
 }
 
 /** It may show a secret's name, or restore it: removed when AppLocker, or notes and moments, are locked. */

@@ -52,7 +52,7 @@ STILL = """async (computer) => {
         [/\\d{1,2}:\\d{2}\\s[AP]M/g, "10:09 AM"], [/(just now|yesterday|\\d+ \\w+ ago)/g, "3 minutes ago"],
         [/(Yesterday|Today)/g, "Today"], [/\\d+ things? could be/, "3 things could be"],
         [new RegExp(`[A-Z][a-z]+ \\\\d{1,2}, ${year}`, "g"), "March 14, 2025"],
-        [/127\\.0\\.0\\.1:\\d+/, "hub.example"],
+        [/^[0-9a-f]{8}$/, "0123abcd"], [/127\\.0\\.0\\.1:\\d+/, "hub.example"],
     ];
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {

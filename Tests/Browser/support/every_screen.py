@@ -219,8 +219,21 @@ def addresses(phone):
     }""")
 
 
+# Two vaults besides the own one, of which one is only on this device.
+VAULTS_OF_PHONES = """
+    await companion.vaults.create("Donaudampfschifffahrtsgesellschaft");
+    await companion.vaults.create("Rindfleischetikettierung", { isLocal: true });"""
+# Until its record arrives it counts as a device.
+HAS_SPARE = """
+    const [{ membership }] = await companion.vaults.list();
+    return (await membership.members()).some(({ spareOf }) => spareOf !== null);"""
+# These show codes, which are others each time.
+CHANGING_OF_PHONES = ["recovery sheet", "adding a phone", "connecting a computer"]
+
+
 def screens_of_phones():
-    """Of a household that a phone founded, with a shared vault and without a computer. The first one is the sheet."""
+    """Of a household that a phone founded, with `VAULTS_OF_PHONES` and without a computer. The first one is the
+    sheet."""
 
     def invitation(name):
         def steps(page):
@@ -232,6 +245,18 @@ def screens_of_phones():
 
         return steps
 
+    def vault(name):
+        def steps(page):
+            page.get_by_role("link", name=name).click()
+            page.locator(".sharing-name", has_text=name).wait_for()
+
+        return steps
+
+    def explanation(page):
+        vault("Donaudampf")(page)
+        page.get_by_role("button", name="Set a PIN for this vault").click()
+        page.get_by_role("heading", name="A PIN for this vault").wait_for()
+
     return [
         Screen("recovery sheet", "settings/recovery/new", shown(".recovery-paper")),
         Screen("recovery", "settings/recovery"),
@@ -242,7 +267,11 @@ def screens_of_phones():
         Screen("adding a phone", "settings/devices", invitation("Add a phone")),
         Screen("connecting a computer", "settings/devices", invitation("Connect a computer")),
         Screen("leaving phones", "settings/remove"),
-        Screen("shared vaults of phones", "settings/vaults", shown("a.row")),
+        Screen("vaults of phones", "settings/vaults", shown("a.row")),
+        Screen("shared vault of phones", "settings/vaults", vault("Donaudampf")),
+        Screen("explanation of a vault's PIN", "settings/vaults", explanation),
+        Screen("vault only on this device", "settings/vaults", vault("Rindfleisch")),
+        Screen("backup of a chosen vault", "settings/everline/copy", shown(".sharing-chip")),
     ]
 
 

@@ -15,11 +15,12 @@ HTMLMediaElement.prototype.play = async () => {};
 
 
 class PhoneHub(Computer):
-    """A hub alone. `registration`: who may found a household from a browser, whose requests are never local."""
+    """A hub alone. `registration`: who may found a household from a browser, whose requests are never local.
+    `options`: others of `applocker-hub serve`."""
 
-    def __init__(self, programs, folder, registration="open", port=None):
+    def __init__(self, programs, folder, registration="open", port=None, options=()):
         super().__init__(programs, folder, port)
-        self.hub_options = ["--registration", registration]
+        self.hub_options = ["--registration", registration, *options]
         folder.mkdir(parents=True, exist_ok=True)
         self.start_hub()
 

@@ -7,6 +7,7 @@
     const isLarge = width / parseFloat(getComputedStyle(document.documentElement).fontSize) < 20;
     const root = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;
     const labels = "button, summary, .tab, .badge, .toast, h1, h2, h3, legend, th";
+    const places = ".card, dialog, .toast, .tabs, .settings-page, .screen, .entry-page";
     const targets = "a[href], button, input, select, textarea, summary, [role=button], [role=switch], [role=tab]";
 
     const nameOf = (element) => {
@@ -95,7 +96,7 @@
         if (tops.size === 1 && styleOf(element).direction === "rtl" && element.closest(".row, .launch")
             && boxes[0].left > element.getBoundingClientRect().left + 2) report("name apart from its icon", element);
         if (tops.size < 2) continue;
-        const place = element.closest(".card, dialog, .toast, .tabs, .screen, .entry-page") ?? document.body;
+        const place = element.closest(places) ?? document.body;
         const most = place.clientWidth * (element.closest(labels) ? 0.75 : 0.5);
         for (const { 0: word, index } of node.data.matchAll(/[\p{sc=Latin}\p{sc=Arabic}\p{N}]{2,}/gu)) {
             // An address, a path or a hash may break anywhere.

@@ -57,26 +57,28 @@ SHOWN = """async () => (await (await navigator.serviceWorker.ready).getNotificat
     actions: one.actions.map(({ action }) => action) }))"""
 
 
-# Counts the notifications that the worker has shown. While one is being drawn, Chromium does not list it, so a test
-# waits for this count.
-COUNT_SHOWN = """() => {
-    const show = self.registration.showNotification.bind(self.registration);
-    self.drawn = 0;
-    self.registration.showNotification = async (...args) => {
-        await show(...args);
-        self.drawn += 1;
+# Counts the messages that the worker is done with. While a notification is being drawn, Chromium does not list it, and
+# afterwards the worker records it and confirms it to the hub: a test waits for this count.
+COUNT_HANDLED = """() => {
+    const { waitUntil } = ExtendableEvent.prototype;
+    self.handled = 0;
+    ExtendableEvent.prototype.waitUntil = function (work) {
+        const done = () => {
+            if (this.type === "push") self.handled += 1;
+        };
+        waitUntil.call(this, Promise.resolve(work).finally(done));
     };
 }"""
 
 
 def deliver(session, worker, origin, registration, message):
-    """Delivers a message as the push service would; returns when the worker has shown its notification. Meanwhile
-    nothing asks for the notifications: Chromium then drops one that is still being drawn."""
-    before = worker.evaluate(f"() => {{ if (self.drawn === undefined) ({COUNT_SHOWN})(); return self.drawn; }}")
+    """Delivers a message as the push service would; returns when the worker is done with it. Meanwhile nothing asks for
+    the notifications: Chromium then drops one that is still being drawn."""
+    before = worker.evaluate(f"() => {{ if (self.handled === undefined) ({COUNT_HANDLED})(); return self.handled; }}")
     session.send(
         "ServiceWorker.deliverPushMessage", {"origin": origin, "registrationId": registration, "data": message}
     )
-    eventually(lambda: worker.evaluate("() => self.drawn") > before, "a notification is shown")
+    eventually(lambda: worker.evaluate("() => self.handled") > before, "the message is handled")
 
 
 class Notified:
@@ -132,7 +134,7 @@ class Notified:
         return self.run(SHOWN)
 
     def deliver(self, message):
-        """Delivers a message as the push service would; returns when the worker has shown its notification."""
+        """Delivers a message as the push service would; returns when the worker is done with it."""
         deliver(self.session, self.worker, self.site.address, self.registration, message)
 
     def push(self, message, expected):

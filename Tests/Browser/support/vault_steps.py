@@ -93,6 +93,15 @@ def paired(browser, computer, name):
     return stored
 
 
+# Whether every photo of the vault's moments is known here: a photo's record may arrive after its moment's.
+HAS_PHOTOS = """async () => {
+    const { companion } = await window.v.ours();
+    const { moments } = await companion.moments.list();
+    const facts = moments.flatMap(({ photos }) => photos.map(({ id }) => companion.momentPhotos.facts(id)));
+    return (await Promise.allSettled(facts)).every(({ status }) => status === "fulfilled");
+}"""
+
+
 class Person:
     """A browser that runs the companion without its screens."""
 
@@ -162,7 +171,7 @@ def joins(inviter, guest, link=None, agrees=True):
 
 
 def share(anna, *others):
-    """Creates a vault with a moment of each, which all of them have."""
+    """Creates a vault with a moment and its photo of each, which all of them have."""
     anna.do("async () => { await window.v.companion.vaults.create('MARKER-OURS'); }")
     for other in others:
         assert "id" in joins(anna, other)[1]
@@ -170,4 +179,5 @@ def share(anna, *others):
     others[0].add("MARKER-by-ben", 2)
     for one in (anna, *others):
         one.sees(["MARKER-by-anna", "MARKER-by-ben"])
+        one.until(HAS_PHOTOS, "the photos of both moments")
         one.sent()

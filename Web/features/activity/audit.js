@@ -94,7 +94,8 @@ export class VaultAudit {
      *   now
      */
     async record(kind, { at = this.device.time.now() / 1000, ...counts } = {}) {
-        const isAlert = kind === "reset" || (await this.alerts()).includes(kind);
+        // The other devices of a shared vault are other people's, and can't read it before they are unlocked.
+        const isAlert = !this.device.member && (kind === "reset" || (await this.alerts()).includes(kind));
         await this.editor.exclusive(async (keys) => {
             const vault = await this.editor.vault(keys);
             const last = await this.#last(vault, keys);

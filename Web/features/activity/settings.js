@@ -16,8 +16,8 @@ const labels = {
     exported: "Everline is exported on this device",
 };
 
-/** @type {SettingsPage} */
-export async function auditPage({ companion, signal, toast }) {
+/** @param {Context} context @param {Vault | null} vault */
+export async function auditPage({ companion, signal, toast }, vault) {
     const list = element("div", { class: "settings-parts" });
     const problem = element("div", { hidden: true });
     const chosen = new Set(await companion.audit.alerts());
@@ -43,7 +43,8 @@ export async function auditPage({ companion, signal, toast }) {
         title: "Activity",
         body: [
             problem,
-            section("Notify my other devices when", [rows(...alertKinds.map((kind) => switchRow({
+            // Only the own vault's entries are about this device's PIN, and notify.
+            !vault && section("Notify my other devices when", [rows(...alertKinds.map((kind) => switchRow({
                 title: labels[kind], checked: chosen.has(kind),
                 change: async (isOn, input) => {
                     if (isOn) chosen.add(kind);

@@ -120,6 +120,8 @@ const reasons = {
     approvedRemotely: "It was approved on another device.", deniedRemotely: "It was denied on another device.",
     cancelled: "The prompt was cancelled at the computer.", noAnswer: "Nobody answered in time.",
     prompterGone: "The prompt window was closed.", launcherGone: "The program ended before an answer.",
+    unlockedByPasscode: "The correct passcode was entered.", unlockedRemotely: "It was unlocked on another device.",
+    extended: "It stays unlocked for longer.",
 };
 
 /**

@@ -3,6 +3,7 @@ import { FolderTarget, ZipTarget } from "./export-target.js";
 import { checkFitsZIP, exportPlain, planExport } from "./moment-export.js";
 import { element } from "../../ui/element.js";
 import { banner, button, card, field, section } from "../../ui/parts.js";
+import { countedKinds, countedMoments } from "../../ui/recording-words.js";
 import { shareFile } from "../../ui/share-file.js";
 import { shown, Transfer } from "./transfer.js";
 import { counted, sentenceOf, size } from "../../ui/words.js";
@@ -26,8 +27,8 @@ export function exportPage(context) {
         body: [
             section("What you get", [card(
                 element("p", {},
-                    "A folder “Everline” with your photos, named by their dates, a page “timeline.html” that any "
-                        + "browser shows, and “moments.json” for other programs."),
+                    "A folder “Everline” with your photos and recordings, named by their dates, a page "
+                        + "“timeline.html” that any browser shows, and “moments.json” for other programs."),
                 element("p", { class: "soft" }, "The trash is not included."))]),
             section("Which moments", [card(element("div", { class: "transfer-days" }, from, to))],
                 { foot: "Leave both empty for all of them." }),
@@ -55,7 +56,7 @@ async function begin(context, days, { going, status, start }) {
         const reading = new Transfer("Reading your moments", context.signal);
         shown(going, reading.element);
         const plan = await reading.run((signal) => planExport(context.companion, days, {
-            signal, progress: (done, all) => reading.show(done, all, `${done} of ${counted(all, "photo")}`),
+            signal, progress: (done, all) => reading.show(done, all, `${done} of ${counted(all, "file")}`),
         }));
         if (context.signal.aborted) return;
         if (plan.moments.length === 0) {
@@ -66,8 +67,8 @@ async function begin(context, days, { going, status, start }) {
         }
         const isSure = await context.confirmUnlock({
             title: `Export ${counted(plan.moments.length, "moment")} unsealed?`,
-            text: `${counted(plan.photos.length, "photo")}, ${size(plan.size)}. The export is not sealed: AppLocker ` +
-                `can’t protect it.`,
+            text: [plan.photos.length > 0 && `${countedKinds(plan.photos)}, ${size(plan.size)}.`,
+                "The export is not sealed: AppLocker can’t protect it."].filter(Boolean).join(" "),
             action: "Export",
         });
         if (isSure && !context.signal.aborted) shown(going, chooser(context, plan, { going, status, start }));
@@ -123,18 +124,19 @@ function chooser(context, plan, parts) {
         over();
     };
     const buttons = element("div", { class: "settings-parts" },
-        plan.missing + plan.unreadable > 0 && banner("warning", "warning", leftOut(plan.missing, plan.unreadable)),
+        plan.missing.length + plan.unreadable > 0
+            && banner("warning", "warning", leftOut(plan.missing, plan.unreadable)),
         writesFolders() && button("Choose a folder", toFolder, { kind: "primary", wide: true }),
         button("Create a ZIP", toZIP, { kind: writesFolders() ? "" : "primary", wide: true }));
     queueMicrotask(() => buttons.querySelector("button")?.focus());
     return buttons;
 }
 
-/** @param {number} photos @param {number} moments */
+/** @param {import("../../ui/recording-words.js").Kind[]} photos @param {number} moments */
 function leftOut(photos, moments) {
-    const parts = [photos > 0 && counted(photos, "photo"), moments > 0 && counted(moments, "moment")].filter(Boolean);
-    return `${parts.join(" and ")} can’t be opened on this device and ${photos + moments === 1 ? "is" : "are"} ` +
-        `skipped.`;
+    const parts = [countedKinds(photos), moments > 0 && counted(moments, "moment")].filter(Boolean);
+    return `${parts.join(" and ")} can’t be opened on this device and ` +
+        `${photos.length + moments === 1 ? "is" : "are"} skipped.`;
 }
 
 /**
@@ -156,10 +158,10 @@ async function write({ companion, signal: outer }, plan, target, { going, status
     if (outer.aborted) return void target.abandon().catch(() => {});
     const sentence = finished();
     status.textContent = [
-        `${counted(plan.moments.length, "moment")} and ${counted(photos, "photo")} exported.`,
-        missing > 0
-            && `${counted(missing, "photo")} could not be opened; “moments.json” names `
-                + `${missing === 1 ? "it" : "them"}.`, sentence,
+        `${countedMoments(plan.moments.length, photos)} exported.`,
+        missing.length > 0
+            && `${countedKinds(missing)} could not be opened; “moments.json” names `
+                + `${missing.length === 1 ? "it" : "them"}.`, sentence,
     ].filter(Boolean).join(" ");
 }
 

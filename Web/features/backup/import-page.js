@@ -137,7 +137,8 @@ function offer(context, found, handle, parts) {
                 title: "Import places", checked: false, change: (isOn) => (options.keepsPlaces = isOn),
                 note: "Each moment has the place of its first photo that has one.",
             }),
-            handle && switchRow({
+            // Of a vault that is only here they would be the last copies beside the browser's.
+            handle && !context.companion.isLocal && switchRow({
                 title: "Remove the originals afterwards", checked: false, change: (isOn) => (options.removes = isOn),
                 note: "Each file is deleted only after its photo was uploaded to the hub, read back and compared: "
                     + "byte by byte where files are kept as they are, otherwise by opening the new photo.",

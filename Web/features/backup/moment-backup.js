@@ -9,6 +9,7 @@ import { sealedLength } from "../../formats/moment-format.js";
 import { readSealed } from "../../sync/photo-staging.js";
 
 /** @typedef {{ id: string, size: number, photo: string }} SealedBlob */
+/** @typedef {{ id: string } & import("../../ui/recording-words.js").Kind} Photo */
 
 /** Bytes read at once. */
 const step = 1 << 20;
@@ -31,20 +32,25 @@ async function newest({ device }, collection, id) {
  */
 async function planned(companion, signal) {
     const { moments } = await companion.moments.list();
-    const ids = [...new Set(moments.flatMap(({ photos }) => photos.map(({ id }) => id)))];
-    /** @type {string[]} */
+    const all = new Map(moments.flatMap(({ photos }) => photos.map((photo) => [photo.id, photo])));
+    /** @type {Photo[]} */
     const photos = [];
+    /** @type {Photo[]} */
+    const missing = [];
     /** @type {SealedBlob[]} */
     const blobs = [];
-    for (const id of ids) {
+    for (const [id, photo] of all) {
         check(signal);
         const record = await newest(companion, "photos", id);
         const facts = record && (await companion.momentPhotos.facts(id).catch((error) => {
             if (!isUnreadable(error)) throw error;
             return null;
         }));
-        if (!record || !facts) continue;
-        photos.push(id);
+        if (!record || !facts) {
+            missing.push(photo);
+            continue;
+        }
+        photos.push(photo);
         const sizes = [facts.original.size, ...(facts.medium ? [facts.medium.size] : [])];
         blobs.push(...record.blobs.map((blob, index) => ({ id: blob, size: sealedLength(sizes[index]), photo: id })));
     }
@@ -54,7 +60,7 @@ async function planned(companion, signal) {
         .map(({ id, author, isOwn }) => [id, isOwn ? undefined : nameOf(author)]));
     const { together, dates } = await (await companion.dates()).list();
     return {
-        moments: moments.map(({ id }) => id), remarks, photos, blobs, missing: ids.length - photos.length,
+        moments: moments.map(({ id }) => id), remarks, photos, blobs, missing,
         dates: [...(together ? [together] : []), ...dates].map(({ id }) => id),
     };
 }
@@ -86,7 +92,7 @@ async function* piecesOf({ device }, { id, size }, signal) {
  * @param {string} passphrase
  * @param {(bytes: Uint8Array) => unknown} write called in order; awaited
  * @param {{ signal: AbortSignal, progress?: (done: number, all: number) => void }} options `progress` in bytes
- * @returns {Promise<{ moments: number, photos: number, missing: number }>} `missing`: photos that were left out
+ * @returns {Promise<{ moments: number, photos: Photo[], missing: Photo[] }>} `missing`: those that were left out
  */
 export async function writeMomentBackup(companion, passphrase, write, { signal, progress = () => {} }) {
     checkPassphrase(passphrase);
@@ -95,7 +101,8 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
     try {
         const { moments, remarks, photos, blobs, missing, dates } = await planned(companion, signal);
         const all = blobs.reduce((sum, { size }) => sum + size, 0);
-        const names = Object.entries({ moments, remarks: [...remarks.keys()], photos, dates })
+        const names = Object.entries({
+            moments, remarks: [...remarks.keys()], photos: photos.map(({ id }) => id), dates })
             .flatMap(([collection, found]) => found.map((id) => [collection, id]));
         const writer = await BackupWriter.behind(passphrase, write);
         await writer.entry(entryKind.manifest, manifestOf(device.time.now(), names.length, blobs.length));
@@ -135,7 +142,10 @@ export async function writeMomentBackup(companion, passphrase, write, { signal, 
             for await (const piece of pieces) await put(piece);
         }
         await writer.end();
-        return { moments: moments.length, photos: photos.length - lost.size, missing: missing + lost.size };
+        return {
+            moments: moments.length, photos: photos.filter(({ id }) => !lost.has(id)),
+            missing: [...missing, ...photos.filter(({ id }) => lost.has(id))],
+        };
     } finally {
         keys.wipe();
     }

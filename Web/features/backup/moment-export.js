@@ -8,14 +8,15 @@ import { zipLength, zipLimits } from "./zip.js";
 
 /** @typedef {import("./moment-pages.js").PageFile} PageFile */
 /** @typedef {(done: number, all: number) => void} Progress */
+/** @typedef {import("../../ui/recording-words.js").Kind} Kind */
 /**
- * A photo's file. `copy`: a JPEG beside an original that not every browser displays.
- * @typedef {{ id: string, path: string, size: number, local: string, copy: { path: string, size: number } | null }}
- *   PlannedPhoto
+ * A photo's file, or a recording's. `copy`: a JPEG beside an original that not every browser displays.
+ * @typedef {{ id: string, kind?: string, path: string, size: number, local: string,
+ *   copy: { path: string, size: number } | null }} PlannedPhoto
  */
 /**
- * `size`: of the photos, in bytes. `missing`: photos that do not open on this device.
- * @typedef {{ moments: import("./moment-pages.js").PageMoment[], photos: PlannedPhoto[], size: number, missing: number,
+ * `size`: of the photos, in bytes. `missing`: photos that do not open on this device. `unreadable`: moments, as many.
+ * @typedef {{ moments: import("./moment-pages.js").PageMoment[], photos: PlannedPhoto[], size: number, missing: Kind[],
  *   unreadable: number }} ExportPlan
  */
 
@@ -57,17 +58,18 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
     const [index, nameOf] = [await remarks.index(), await remarks.authorNames()];
     const all = listed.moments.reduce((sum, moment) => sum + moment.photos.length, 0);
     /** @type {ExportPlan} */
-    const plan = { moments: [], photos: [], size: 0, missing: 0, unreadable: listed.unreadable };
+    const plan = { moments: [], photos: [], size: 0, missing: [], unreadable: listed.unreadable };
     /** @type {Map<string, PageFile>} */
     const files = new Map();
     const used = new Set();
     let done = 0;
     for (const moment of listed.moments) {
         const photos = [];
-        for (const { id, width, height, duration } of moment.photos) {
+        for (const { id, kind, width, height, duration } of moment.photos) {
             check(signal);
             // Two versions of a moment share photos.
-            const file = files.get(id) ?? (await planned(id, { width, height, ...(duration ? { duration } : {}) }));
+            const size = { width, height, ...(duration ? { duration } : {}) };
+            const file = files.get(id) ?? (await planned(id, kind, size));
             files.set(id, file);
             photos.push(file);
             progress((done += 1), all);
@@ -83,16 +85,17 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
 
         /**
          * @param {string} id
+         * @param {string | undefined} kind
          * @param {{ width: number, height: number, duration?: number }} size
          * @returns {Promise<PageFile>}
          */
-        async function planned(id, size) {
+        async function planned(id, kind, size) {
             const facts = await momentPhotos.facts(id).catch((error) => {
                 if (!isUnreadable(error)) throw error;
                 return null;
             });
             if (!facts) {
-                plan.missing += 1;
+                plan.missing.push({ kind });
                 return { id, ...size, type: "", taken: null, file: null, shown: null };
             }
             const local = localISO(facts.taken ?? moment.date, moment.offset);
@@ -102,7 +105,7 @@ export async function planExport({ moments, momentPhotos }, days, { signal, prog
             const copy = needsCopy && facts.medium ? {
                 path: pathOf(used, local, facts.medium.type), size: facts.medium.size,
             } : null;
-            plan.photos.push({ id, path, size: facts.original.size, local, copy });
+            plan.photos.push({ id, kind, path, size: facts.original.size, local, copy });
             plan.size += facts.original.size + (copy?.size ?? 0);
             return {
                 id, ...size, type: facts.original.type, taken: facts.taken === null
@@ -129,7 +132,7 @@ export function checkFitsZIP({ photos, moments }) {
         + comments.reduce((length, one) => length + 12 * one.text.length, 0), 0);
     if (files.length + 2 <= zipLimits.files && zipLength(files) + text < zipLimits.bytes) return;
     throw new CompanionError("tooLarge",
-        "These photos exceed 4 GB, the limit of a ZIP. Export some years at a time, or use Chrome or Edge on a "
+        "These files exceed 4 GB, the limit of a ZIP. Export some years at a time, or use Chrome or Edge on a "
             + "computer, which can write a folder.");
 }
 
@@ -140,7 +143,7 @@ export function checkFitsZIP({ photos, moments }) {
  * @param {ExportPlan} plan
  * @param {import("./export-target.js").ExportTarget} target
  * @param {{ signal: AbortSignal, progress?: Progress }} options `progress` in bytes
- * @returns {Promise<{ photos: number, missing: number }>}
+ * @returns {Promise<{ photos: Kind[], missing: Kind[] }>}
  */
 export async function exportPlain({ momentPhotos, device }, plan, target, { signal, progress = () => {} }) {
     let done = 0;
@@ -176,5 +179,8 @@ export async function exportPlain({ momentPhotos, device }, plan, target, { sign
         await target.abandon().catch(() => {});
         throw error;
     }
-    return { photos: plan.photos.length - missing.size, missing: plan.missing + missing.size };
+    return {
+        photos: plan.photos.filter(({ id }) => !missing.has(id)),
+        missing: [...plan.missing, ...plan.photos.filter(({ id }) => missing.has(id))],
+    };
 }

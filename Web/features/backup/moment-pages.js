@@ -1,4 +1,5 @@
 // Moments as a page and as data, readable without AppLocker: part of a plain export.
+import { counted } from "../../ui/words.js";
 
 /**
  * `file`, `shown`: paths relative to the page; a browser can display `shown`. Null: it could not be opened.
@@ -107,9 +108,7 @@ function article({ moment, photos, comments, reactions }) {
         `<p class="soft" dir="auto">${escaped(line)}</p>`,
         moment.words ? `<p class="words" dir="auto">${escaped(moment.words)}</p>` : "",
         pictures.length > 0 ? `<div class="photos">${pictures.join("\n")}</div>` : "",
-        missing > 0
-            ? `<p class="soft">${missing === 1 ? "One photo" : `${missing} photos`} could not be opened.</p>`
-            : "",
+        missing > 0 ? `<p class="soft">${counted(missing, "file")} could not be opened.</p>` : "",
         reactionLine(reactions), ...comments.flatMap(commentLines),
         "</article>",
     ].filter(Boolean).join("\n");

@@ -51,7 +51,7 @@ export async function resetMoments(companion, { signal, progress = () => {} }) {
         await eraseRecords(device, "dates", { ...options, progress: () => {} });
         await eraseRecords(device, "remarks", {
             ...options, progress: () => {},
-            isErased: ({ author }) => device.member === null || author === device.paired.device,
+            isErased: ({ author }) => !device.isShared || author === device.paired.device,
         });
         return { moments, photos };
     } finally {

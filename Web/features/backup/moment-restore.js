@@ -37,9 +37,10 @@ import { PhotoStaging, pieceSize } from "../../sync/photo-staging.js";
  * @typedef {{ added: KeptMoment[], changed: { kept: KeptMoment, moment: Moment }[], kept: number, same: number,
  *   dates: DateContent[], together: string | null }} Changes
  */
+/** @typedef {import("../../ui/recording-words.js").Kind} Kind */
 /**
- * @typedef {{ moments: number, photos: number, lost: number, failed: number, isStopped: boolean, problem: string | null
- *   }} Restored
+ * @typedef {{ moments: number, photos: Kind[], lost: Kind[], failed: number, isStopped: boolean,
+ *   problem: string | null }} Restored
  */
 
 const most = { records: 200_000, dates: 1_000 };
@@ -214,12 +215,12 @@ export async function restoreDates(companion, { dates, together }) {
  */
 export async function restoreMoments(companion, backup, changes, { signal, progress = () => {} }) {
     /** @type {Restored} */
-    const result = { moments: 0, photos: 0, lost: 0, failed: 0, isStopped: false, problem: null };
+    const result = { moments: 0, photos: [], lost: [], failed: 0, isStopped: false, problem: null };
     const all = [...changes.added.map((kept) => ({ kept, moment: null })), ...changes.changed];
     const vault = await companion.moments.editor.vault(companion.device.keys);
     const remarks = await companion.moments.remarks();
     for (const [index, { kept, moment }] of all.entries()) {
-        /** @type {string[]} */
+        /** @type {MomentPhoto[]} */
         const staged = [];
         try {
             if (signal.aborted) throw new CompanionError("cancelled", "Stopped.");
@@ -231,11 +232,11 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
                 const own = isHere ? photo : await companion.device.tabs.exclusive("seal",
                     () => sealedAgain(companion, backup, photo, vault)).catch((error) => {
                     if (!(error instanceof FormatError)) throw error;
-                    result.lost += 1;
+                    result.lost.push(photo);
                     return null;
                 });
                 if (!own) continue;
-                if (!isHere) staged.push(own.id);
+                if (!isHere) staged.push(own);
                 photos.push(own);
             }
             if (photos.length === 0 && kept.content.photos.length > 0 && !kept.content.title && !kept.content.words) {
@@ -248,9 +249,9 @@ export async function restoreMoments(companion, backup, changes, { signal, progr
             await companion.moments.save(moment, { title, words, date, offset, mood, place, favourite, photos },
                 async (saved, keys) => remarks.records(saved, own, keys));
             result.moments += 1;
-            result.photos += staged.length;
+            result.photos.push(...staged);
         } catch (error) {
-            for (const id of staged) await companion.momentPhotos.discard(id).catch(() => {});
+            for (const { id } of staged) await companion.momentPhotos.discard(id).catch(() => {});
             if (error instanceof FormatError || (error instanceof CompanionError && error.code === "notFound"))
                 result.failed += 1;
             else if (error instanceof CompanionError && error.code === "cancelled") result.isStopped = true;

@@ -3,6 +3,7 @@ import { writeMomentBackup } from "./moment-backup.js";
 import { changesOf, forget, openMomentBackup, restoreDates, restoreMoments } from "./moment-restore.js";
 import { element } from "../../ui/element.js";
 import { button, card, section } from "../../ui/parts.js";
+import { countedKinds, countedMoments } from "../../ui/recording-words.js";
 import { shareFile } from "../../ui/share-file.js";
 import { shown, Transfer } from "./transfer.js";
 import { counted, sentenceOf, size } from "../../ui/words.js";
@@ -75,10 +76,11 @@ async function exportBackup(context, { start, going, status }) {
         }, { kind: "primary", wide: true, icon: "share" });
         shown(going, save);
         save.focus();
-        status.textContent = `${counted(moments, "moment")} and ${counted(photos, "photo")} sealed.`
-            + (missing > 0
-                ? ` ${counted(missing, "photo")} can’t be read and ${missing === 1 ? "is" : "are"} skipped.`
-                : "");
+        status.textContent = [
+            `${countedMoments(moments, photos)} sealed.`,
+            missing.length > 0
+                && `${countedKinds(missing)} can’t be read and ${missing.length === 1 ? "is" : "are"} skipped.`,
+        ].filter(Boolean).join(" ");
     } catch (error) {
         if (!signal.aborted) status.textContent = sentenceOf(error);
     }
@@ -133,15 +135,15 @@ async function importBackup(context, file, { start, going, status }) {
         }));
         const restored = result.isStopped || result.problem ? 0 : await restoreDates(companion, changes);
         if (result.moments > 0) {
-            await companion.audit.record("restored", { moments: result.moments, photos: result.photos })
+            await companion.audit.record("restored", { moments: result.moments, photos: result.photos.length })
                 .catch(() => {});
         }
         if (signal.aborted) return;
         status.textContent = [
-            `${counted(result.moments, "moment")} with ${counted(result.photos, "photo")} restored.`,
+            `${countedMoments(result.moments, result.photos)} restored.`,
             restored > 0 && `${counted(restored, "special date")} restored.`,
-            result.lost > 0
-                && `${counted(result.lost, "photo")} could not be restored: missing or damaged in the backup.`,
+            result.lost.length > 0
+                && `${countedKinds(result.lost)} could not be restored: missing or damaged in the backup.`,
             result.failed > 0 && `${counted(result.failed, "moment")} with nothing else ${result.failed === 1
                 ? "was"
                 : "were"} left out.`,

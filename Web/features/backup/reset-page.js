@@ -9,40 +9,67 @@ import { counted, sentenceOf } from "../../ui/words.js";
 /** Typed as a confirmation. */
 const word = "erase";
 
-/** @type {SettingsPage} */
-export async function resetPage(context) {
+const ownWords = {
+    name: "Everline",
+    erased: "here, at the hub and on your other devices, as soon as each is connected. The hub frees their space "
+        + "within a day.",
+    stays: ["Your notes, and the vault’s key, which also seals them.", "Your other vaults.",
+        "Unsent offline changes of other devices return as copies."],
+    question: "This can’t be undone.", others: "your other devices",
+};
+
+/**
+ * What a reset of this vault does.
+ * @param {Vault | null} vault
+ */
+const wordsOf = (vault) => (!vault ? ownWords : vault.isLocal ? {
+    name: `“${vault.name}”`, erased: "on this device.", stays: ["The vault itself, your own moments and other vaults."],
+    question: "This can’t be undone.", others: "",
+} : {
+    name: `“${vault.name}”`,
+    erased: "here, at the hub and on the devices of all members, as soon as each is connected. The hub frees their "
+        + "space within a day.",
+    stays: ["The vault itself with its members, your own moments and other vaults.",
+        "Unsent offline changes of the members return as copies."],
+    question: "It is erased for all members. This can’t be undone.",
+    others: "the other members’ devices",
+});
+
+/** @param {Context} context @param {Vault | null} vault */
+export async function resetPage(context, vault) {
+    const words = wordsOf(vault);
     const status = element("p", { class: "section-foot", role: "status" });
     const going = element("div", { class: "settings-parts" });
     const { moments, photos } = await countToErase(context.companion);
-    const start = button("Reset Everline…", () => begin(context, { start, going, status }),
+    const start = button(`Reset ${words.name}…`, () => begin(context, words, { start, going, status }),
         { kind: "danger-strong", wide: true, icon: "trash" });
     return {
         title: "Reset Everline",
         body: [
             banner("warning", "danger", moments + photos === 0
-                ? "Everline is already empty; remaining files are removed."
+                ? `${words.name} is already empty; remaining files are removed.`
                 : `${counted(moments, "moment")} and ${counted(photos, "photo")}, those in the trash too, `
                     + `are permanently erased.`),
             section("What is erased", [card(points(
                 "First the keys and drafts on this device: the keys of the photos, the stored list and drafts.",
-                "Then every moment, photo and special date, also the day you count from, here, at the hub and on "
-                    + "your other devices, as soon as each is connected. The hub frees their space within a day."))]),
+                `Then every moment, photo and special date, also the day you count from, ${words.erased}`))]),
             section("What stays", [card(points(
-                "What you exported, and backups of your devices.",
-                "Your notes, and the vault’s key, which also seals them.",
-                "Vaults that you share: leave them under “Shared vaults”. Their content stays with your partner.",
-                "Unsent offline changes of other devices return as copies."))]),
+                "What you exported, and backups of your devices.", ...words.stays))]),
             element("div", { class: "settings-parts" }, start, going, status),
         ],
     };
 }
 
-/** @param {Context} context @param {{ start: HTMLElement, going: HTMLElement, status: HTMLElement }} parts */
-async function begin(context, { start, going, status }) {
+/**
+ * @param {Context} context
+ * @param {ReturnType<typeof wordsOf>} words
+ * @param {{ start: HTMLElement, going: HTMLElement, status: HTMLElement }} parts
+ */
+async function begin(context, words, { start, going, status }) {
     const { companion, signal } = context;
     status.textContent = "";
     const isSure = await context.confirmUnlock({
-        title: "Reset Everline?", text: "This can’t be undone.", action: "Reset",
+        title: `Reset ${words.name}?`, text: words.question, action: "Reset",
     });
     if (!isSure || signal.aborted || !(await typesTheWord(signal)) || signal.aborted) return;
     start.hidden = true;
@@ -56,8 +83,8 @@ async function begin(context, { start, going, status }) {
         const { connection } = companion.syncLoop;
         status.textContent = `${counted(moments, "moment")} and ${counted(photos, "photo")} erased here. `
             + (connection === "live" || connection === "other"
-                ? "Your other devices erase theirs now, or once they are on."
-                : "The hub can’t be reached: it and your other devices are updated when this one is connected again.");
+                ? words.others && `On ${words.others} they are erased now, or once those are on.`
+                : `The hub can’t be reached: it and ${words.others} are updated when this one is connected again.`);
     } catch (error) {
         if (!signal.aborted) status.textContent = sentenceOf(error);
     }

@@ -24,10 +24,13 @@ export async function removal(context) {
     };
     companion.addEventListener("outbox", redrawing(warn, signal), { signal });
     await warn();
+    const local = (await companion.vaults.list()).filter(({ isLocal }) => isLocal);
     return {
         title: "Revoke this device",
         body: [
             warned,
+            ...local.map(({ name }) => banner("warning", "danger",
+                `“${name}” is only on this device and would be lost. Export a backup of it first.`)),
             section("What happens", [card(companion.isPhoneFounded ? await ofPhones(companion) : points(
                 "Everything that AppLocker stores in this browser is erased: keys, notes, alerts.",
                 "If your computer is running, it revokes this device and replaces the keys. Otherwise revoke it "

@@ -15,7 +15,14 @@
  */
 export async function* revokeDevice(companion, computer, device) {
     // First: after the household's revocation, devices remove it there by themselves.
-    for (const vault of await companion.vaults.list().catch(() => [])) yield await removeFromVault(vault, device);
+    const vaults = await companion.vaults.list().catch(() => []);
+    for (const vault of vaults.filter(({ isLocal }) => !isLocal)) yield await removeFromVault(vault, device);
+    for (const { name } of await companion.vaults.locked().catch(() => [])) {
+        yield {
+            part: "vault", name, outcome: "unclear",
+            sentence: "It is locked. Open it with its PIN: then this device removes the other one from it.",
+        };
+    }
     for (const problem of companion.vaults.problems.values()) {
         yield {
             part: "vault", name: "A vault that can’t be opened", outcome: "unclear",

@@ -63,7 +63,7 @@ async function showMoments({ companion, go, signal }, place) {
 async function showSharing({ companion, signal }, place) {
     const vaults = await vaultRows(companion);
     if (signal.aborted) return;
-    place.replaceChildren(section("Shared", [rows(...vaults,
+    place.replaceChildren(section("Vaults", [rows(...vaults,
         vaults.length === 0 && row({
             start: tile("people"), title: "Invite your partner", href: "#/settings/vaults",
             note: "A shared vault has moments of you both. Your own stay yours.",

@@ -1,11 +1,9 @@
 // Asks for the PIN or the passkey before important actions: it unwraps the keys and drops them.
 import { askPasskey, isAvailable } from "../../household/passkey.js";
 import { explainRefusal, pinIsOffline } from "./explain-refusal.js";
-import { element } from "../../ui/element.js";
 import { passkeyComesFirst } from "./unlock-order.js";
 import { button } from "../../ui/parts.js";
-import { PINEntry } from "../../ui/pin-entry.js";
-import { sheet } from "../../ui/sheet.js";
+import { pinSheet } from "../../ui/pin-sheet.js";
 import { sentenceOf } from "../../ui/words.js";
 
 /** @typedef {import("../../ui/sheet.js").Question} Question */
@@ -14,18 +12,12 @@ import { sentenceOf } from "../../ui/words.js";
 export async function confirmUnlock(companion, { title, text, action }, signal) {
     const passkey = (await isAvailable()) ? await companion.passkey() : null;
     const isFirst = await passkeyComesFirst(companion);
-    const answer = await sheet(title, signal, (/** @type {(answer: boolean) => void} */ end, closed) => {
-        const entry = new PINEntry({
-            go: action, signal: closed, explain: sentenceOf,
-            submit: async (pin) => {
-                try {
-                    await companion.confirmWithPIN(pin);
-                } catch (error) {
-                    throw await explainRefusal(companion, error);
-                }
-                end(true);
-            },
+    const submit = async (/** @type {string} */ pin) => {
+        await companion.confirmWithPIN(pin).catch(async (error) => {
+            throw await explainRefusal(companion, error);
         });
+    };
+    return pinSheet({ title, text, action }, signal, submit, (entry, end) => {
         if (companion.syncLoop.connection === "waiting") entry.showMessage(pinIsOffline);
         const withPasskey = async () => {
             try {
@@ -38,11 +30,6 @@ export async function confirmUnlock(companion, { title, text, action }, signal) 
         };
         const other = passkey && button(`${action} with Face ID or fingerprint`, withPasskey,
             { kind: isFirst ? "primary" : "", wide: true, icon: "face" });
-        return [
-            text && element("p", { class: "soft", dir: "auto" }, text),
-            isFirst && other, entry.element, !isFirst && other,
-            button("Cancel", () => end(false), { kind: "plain", wide: true }),
-        ];
+        return [isFirst && other, entry.element, !isFirst && other];
     });
-    return answer === true;
 }

@@ -1,5 +1,5 @@
 // Why a PIN was refused, and what follows.
-import { counted } from "../../ui/words.js";
+import { wrongPINSentence } from "../../ui/pin-entry.js";
 
 /** The hub counts wrong PINs before it answers. */
 export const pinIsOffline = "You’re offline. Your PIN works again once the hub is reachable.";
@@ -14,12 +14,7 @@ export async function explainRefusal(companion, error) {
     if (error.name === "HubUnreachable") error.message = pinIsOffline;
     if (/** @type {{ code?: string }} */ (error).code === "wrongPIN") {
         const state = await companion.pinState().catch(() => null);
-        // While unlocked the hub counts another vault's PIN as right; this must not be visible.
-        const left = state && 10 - Math.max(1, state.failures);
-        if (left !== null) {
-            error.message = `The PIN is wrong. ${counted(left, "try", "tries")} left before this device has to be `
-                + "paired again.";
-        }
+        if (state) error.message = wrongPINSentence(state.failures, "this device has to be paired again");
     }
     return error;
 }

@@ -2,7 +2,7 @@
 import { askPasskey, isAvailable } from "../../household/passkey.js";
 import { element } from "../../ui/element.js";
 import { emblem, entryPage } from "../../ui/entry-page.js";
-import { isChosen } from "./choose-pin.js";
+import { isChosen } from "../../ui/choose-pin.js";
 import { passkeyComesFirst } from "./unlock-order.js";
 import { button } from "../../ui/parts.js";
 import { PINEntry } from "../../ui/pin-entry.js";

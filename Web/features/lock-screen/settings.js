@@ -1,10 +1,9 @@
 // The settings of the PIN and the passkey.
 import { createPasskey, isAvailable } from "../../household/passkey.js";
 import { element } from "../../ui/element.js";
-import { isChosen } from "./choose-pin.js";
+import { isChosen, newPINEntry } from "../../ui/choose-pin.js";
 import { passkeyComesFirst, setPasskeyComesFirst } from "./unlock-order.js";
 import { row, rows, section, segments, switchRow, tile } from "../../ui/parts.js";
-import { PINEntry } from "../../ui/pin-entry.js";
 import { sentenceOf } from "../../ui/words.js";
 import { contentAsksAgain, setContentAsksAgain } from "../../ui/content-lock.js";
 
@@ -133,35 +132,19 @@ function passkeySection(context, { hasOne, available, isFirst }, again) {
 export function pinSteps({ companion, signal }, steps, done) {
     const title = element("h2", { class: "settings-step", "aria-live": "polite" });
     const text = element("p", { class: "soft" });
-    /** @type {keyof PINSteps} */
-    let step = "old";
-    let first = "";
-    const become = (/** @type {keyof PINSteps} */ next) => {
-        step = next;
-        [title.textContent, text.textContent] = steps[next];
+    const become = (/** @type {keyof PINSteps} */ step) => {
+        [title.textContent, text.textContent] = steps[step];
     };
     become("old");
-    signal.addEventListener("abort", () => {
-        first = "";
-    }, { once: true });
-    /** @type {PINEntry} */
-    const entry = new PINEntry({
-        go: "Continue", signal, explain: sentenceOf,
-        submit: async (pin) => {
-            if (step === "old") {
-                await companion.confirmWithPIN(pin);
-                return become("first");
-            }
-            if (step === "first") {
-                if (!(await isChosen(pin, signal))) return;
-                first = pin;
-                return become("again");
-            }
-            const isSame = first === pin;
-            first = "";
+    let isConfirmed = false;
+    const entry = newPINEntry(signal, {
+        become, done,
+        isChosen: async (pin) => {
+            if (isConfirmed) return isChosen(pin, signal);
+            await companion.confirmWithPIN(pin);
+            isConfirmed = true;
             become("first");
-            if (!isSame) return entry.showMessage("The two PINs differ; choose one again.");
-            await done(pin);
+            return false;
         },
     });
     return element("div", { class: "settings-pin" }, title, text, entry.element);

@@ -3,7 +3,7 @@ import { element } from "../../ui/element.js";
 import { iconButton } from "../../ui/parts.js";
 import { describePhoto, viewMomentPhoto } from "./detail-viewer.js";
 import { MediumPictures } from "./medium-photos.js";
-import { kindBadge, kindOf } from "./recording-words.js";
+import { kindBadge, kindOf } from "../../ui/recording-words.js";
 import { isTiny, limitSize, thumbnails } from "./thumbnails.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */

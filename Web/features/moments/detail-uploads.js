@@ -2,7 +2,7 @@
 import { recordKey } from "../../formats/record-key.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { countedKinds, kindOf } from "./recording-words.js";
+import { countedKinds, kindOf } from "../../ui/recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 
@@ -55,7 +55,7 @@ export class UploadState {
         if (signal.aborted || round !== this.#round) return;
         const waiting = states.filter(({ isWaiting }) => isWaiting);
         const isRefused = moment.problem !== null || waiting.some((one) => one.problem);
-        this.element.hidden = waiting.length === 0 && !moment.isWaiting && !isRefused;
+        this.element.hidden = companion.isLocal || (waiting.length === 0 && !moment.isWaiting && !isRefused);
         if (this.element.hidden) return;
         this.element.classList.toggle("moment-upload-refused", isRefused);
         const isOffline = !["live", "other"].includes(companion.syncLoop.connection);

@@ -8,7 +8,7 @@ import { iconButton } from "../../ui/parts.js";
 import { named, sentenceOf } from "../../ui/words.js";
 import { animation, mayMove } from "./animation.js";
 import { MediumPictures } from "./medium-photos.js";
-import { kindName, kindOf } from "./recording-words.js";
+import { kindName, kindOf } from "../../ui/recording-words.js";
 import { shareMoment } from "./share.js";
 import { nameOf, shortDay } from "./timeline-card.js";
 import { limitSize } from "./thumbnails.js";

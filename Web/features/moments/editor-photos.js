@@ -9,7 +9,7 @@ import { arrange } from "./editor-arrange.js";
 import { PhotoProblems } from "./editor-problems.js";
 import { recordingButtons, recordingNotice } from "./editor-recordings.js";
 import { PhotoTile } from "./editor-tile.js";
-import { countedKinds, kindOf } from "./recording-words.js";
+import { countedKinds, kindOf } from "../../ui/recording-words.js";
 
 /** @typedef {import("./moment-photos.js").StagedPhoto} StagedPhoto */
 /**

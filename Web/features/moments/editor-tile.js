@@ -2,7 +2,7 @@
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { maximumOriginal } from "../../formats/moment-format.js";
-import { kindBadge, kindName, kindOf } from "./recording-words.js";
+import { kindBadge, kindName, kindOf } from "../../ui/recording-words.js";
 import { askText, choose } from "../../ui/sheet.js";
 
 /** @typedef {import("./editor-photos.js").ChosenPhoto} ChosenPhoto */

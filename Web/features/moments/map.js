@@ -6,7 +6,7 @@ import { button, empty, row, rows, section } from "../../ui/parts.js";
 import { counted, named } from "../../ui/words.js";
 import { clustered, pointsOf } from "./map-clusters.js";
 import { Plot } from "./map-plot.js";
-import { countedKinds } from "./recording-words.js";
+import { countedKinds } from "../../ui/recording-words.js";
 import { thumbnails } from "./thumbnails.js";
 import { shortDay } from "./timeline-card.js";
 

@@ -2,7 +2,7 @@
 import { ringKind } from "../../crypto/ring.js";
 import { dayOf, localOf, photoHash } from "../../formats/moment-format.js";
 import { dayAfter } from "../../formats/special-date.js";
-import { kindOf } from "./recording-words.js";
+import { kindOf } from "../../ui/recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 

@@ -213,7 +213,7 @@ export class Moments {
             const replaced = name.id === moment?.id ? moment : null;
             const gone = await this.#withoutPhotos(replaced, content.photos, index, keys);
             // What the hub does not have is new to the other members.
-            const isPushed = isAnnounced && this.device.member !== null && content.removed === undefined
+            const isPushed = isAnnounced && this.device.isShared && content.removed === undefined
                 && replaces === 0;
             await this.editor.commit({
                 ...gone, waiting: [{ key: recordKey("moments", name.id), record, isPushed }, ...photos.waiting,

@@ -35,13 +35,13 @@ async function refuseTooLarge(device, file) {
     const most = await recordingLimit(device);
     if (file.size > most) {
         throw new CompanionError("notPicture",
-            `A video or voice note has at most ${megabytes(most, Math.floor)} at your hub; this one has `
-                + `${megabytes(file.size)}.`);
+            `A video or voice note has at most ${megabytes(most, Math.floor)}${device.isLocal ? "" : " at your hub"}; `
+                + `this one has ${megabytes(file.size)}.`);
     }
     const { usage, quota } = await storageRoom();
     if (quota > 0 && quota - usage < file.size) {
-        throw new CompanionError("notPicture", `This device has no room for ${megabytes(file.size)} until they are at `
-            + "the hub: free some space, then add it again.");
+        throw new CompanionError("notPicture", `This device has no room for ${megabytes(file.size)}${
+            device.isLocal ? "" : " until they are at the hub"}: free some space, then add it again.`);
     }
 }
 

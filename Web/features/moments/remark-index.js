@@ -77,7 +77,7 @@ export class RemarkIndex {
     async #open({ key, line, record, base }) {
         const sealed = sealedBytes(record);
         const isReadable = sealed && isShortEnough(sealed) && hasVaultKey(this.keys.ring, record.vault);
-        const isShared = this.device.member !== null;
+        const { isShared } = this.device;
         const author = isShared ? record.author : this.keys.household;
         if (!isReadable || !record.id.startsWith(await this.#tag(record.vault, author))) return this.#put(key, null);
         const content = readRemark(await this.keys.openContent(record, sealed).catch(() => new Uint8Array()));

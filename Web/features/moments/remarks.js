@@ -42,7 +42,7 @@ export class Remarks {
 
     /** Whether its authors are the members of a shared vault. */
     get isShared() {
-        return this.device.member !== null;
+        return this.device.isShared;
     }
 
     /**

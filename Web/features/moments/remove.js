@@ -1,6 +1,6 @@
 // Moves a moment to the trash, with an undo.
 import { sentenceOf } from "../../ui/words.js";
-import { countedKinds } from "./recording-words.js";
+import { countedKinds } from "../../ui/recording-words.js";
 
 /** How long a deletion can be undone, in milliseconds. */
 const undoTime = 30_000;

@@ -1,6 +1,6 @@
 // Everline's screens by address. It asks for the PIN again, as notes do: one answer opens both.
 import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
-import { chooseVault, chosenVault, vaultChooser } from "../../ui/vault-choice.js";
+import { chooseVault, chosenVault, leaveLocked, lockedChoice, vaultChooser } from "../../ui/vault-choice.js";
 
 /** @type {Record<string, (context: Context, vault: Vault | null) => Promise<Page>>} */
 const screens = {
@@ -17,17 +17,16 @@ export async function moments(main) {
         main.companion.moments.list().catch(() => {});
         return lockedContent(main, "Everline", "moments", "heart");
     }
-    // A tapped notification.
+    // A tapped notification. A locked vault is offered above one's own moments.
     const named = main.query.get("vault");
-    if (named && (await main.companion.vaults.list()).some(({ id }) => id === named)) {
-        await chooseVault(main.companion, named);
-    }
+    if (named && (await main.companion.vaults.has(named))) await chooseVault(main.companion, named);
     const vault = await chosenVault(main.companion);
+    leaveLocked(main, vault, "moments");
     const context = vault ? { ...main, companion: vault.companion } : main;
     const [first, second] = context.parts;
     if (!first) {
         const page = await (await import("./timeline.js")).timeline(context);
-        return { ...page, body: [await vaultChooser(main, vault), ...page.body] };
+        return { ...page, body: [await vaultChooser(main, vault), await lockedChoice(main), ...page.body] };
     }
     if (screens[first]) return screens[first](context, vault);
     if (second === "edit") return (await import("./editor.js")).editor(context, first);

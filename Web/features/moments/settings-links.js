@@ -1,9 +1,7 @@
 // Links from Everline's settings to export, import and reset.
-import { element } from "../../ui/element.js";
 import { row, rows, section, tile } from "../../ui/parts.js";
 
-/** @param {Vault | null} chosen a shared vault that the page shows; the links are always about one's own moments */
-export const fileLinks = (chosen = null) => section(chosen ? "Your own moments" : "Photos and backups", [rows(
+export const fileLinks = () => section("Photos and backups", [rows(
     row({
         start: tile("plus"), title: "Import photos", note: "Older photos, one moment per day",
         href: "#/settings/everline/import",
@@ -19,4 +17,4 @@ export const fileLinks = (chosen = null) => section(chosen ? "Your own moments" 
     row({
         start: tile("trash", "danger"), title: "Reset Everline", note: "Erases every moment and photo",
         href: "#/settings/everline/reset",
-    })), chosen && element("p", { class: "section-foot" }, "They don’t include moments of shared vaults.")]);
+    }))]);

@@ -3,7 +3,7 @@ import { element } from "../../ui/element.js";
 import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
 import { live } from "../../ui/live.js";
 import { button, card, section } from "../../ui/parts.js";
-import { chosenVault, vaultChooser } from "../../ui/vault-choice.js";
+import { ofChosenVault } from "../../ui/vault-choice.js";
 import { sentenceOf } from "../../ui/words.js";
 import { datesSection } from "./settings-dates.js";
 import { fileLinks } from "./settings-links.js";
@@ -15,22 +15,21 @@ export async function everline(main) {
     if (!(await isContentOpen(main.companion))) {
         return { title: "Everline", body: [...lockedContent(main, "Everline", "moments", "heart").body, fileLinks()] };
     }
-    const vault = await chosenVault(main.companion);
-    const companion = vault?.companion ?? main.companion;
-    const context = { ...main, companion };
+    return ofVault(main);
+}
+
+const ofVault = ofChosenVault(address, async (context, vault) => {
+    const { companion, signal } = context;
     const together = togetherSection(context, vault);
     const dates = datesSection(context);
     await live(companion, ["dates"], async () => {
         const found = await (await companion.dates()).list();
-        if (main.signal.aborted) return;
+        if (signal.aborted) return;
         together.show(found.together?.day ?? null);
         dates.show(found);
-    }, main.signal);
-    return {
-        title: "Everline",
-        body: [await vaultChooser(main, vault, address), together.element, dates.element, fileLinks(vault)],
-    };
-}
+    }, signal);
+    return { title: "Everline", body: [together.element, dates.element, fileLinks()] };
+});
 
 /** @param {Context} context @param {Vault | null} vault */
 function togetherSection({ companion, signal }, vault) {
@@ -67,7 +66,8 @@ function togetherSection({ companion, signal }, vault) {
             card(element("label", { class: "field" },
                 element("span", { class: "field-label" }, "Together since"), day),
                 element("p", { class: "soft note" }, "The number is shown in Statistics. ",
-                    vault ? "All members of this vault see the same day." : "All your devices show the same day.")),
+                    companion.isLocal ? "" : vault ? "All members of this vault see the same day."
+                        : "All your devices show the same day.")),
             button("Save day", set, { kind: "primary", wide: true }), remove, status]),
     };
 }

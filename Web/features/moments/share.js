@@ -6,7 +6,7 @@ import { button } from "../../ui/parts.js";
 import { download, isShareable, share } from "../../ui/share-file.js";
 import { sheet } from "../../ui/sheet.js";
 import { counted, sentenceOf } from "../../ui/words.js";
-import { countedKinds, kindOf } from "./recording-words.js";
+import { countedKinds, kindOf } from "../../ui/recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */

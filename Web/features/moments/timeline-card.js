@@ -7,7 +7,7 @@ import { badge } from "../../ui/parts.js";
 import { isVisible, named } from "../../ui/words.js";
 import { spokenCounts } from "./remark-words.js";
 import { moodIcon, moodName } from "./moods.js";
-import { countedKinds } from "./recording-words.js";
+import { countedKinds } from "../../ui/recording-words.js";
 import { mosaic, mosaicHeight } from "./timeline-mosaic.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */

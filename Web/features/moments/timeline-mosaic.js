@@ -1,7 +1,7 @@
 // The pictures of a moment as one tile: one large, two side by side, or a mosaic. Its height follows from the stored
 // sizes, before any picture is opened.
 import { element } from "../../ui/element.js";
-import { kindBadge } from "./recording-words.js";
+import { kindBadge } from "../../ui/recording-words.js";
 import { limitSize } from "./thumbnails.js";
 
 /** @typedef {import("../../formats/moment-format.js").MomentPhoto} MomentPhoto */

@@ -157,7 +157,8 @@ class Timeline {
         const { search, mood, from, to, favourite } = this.#search.filter;
         if (all === 0) {
             return empty("heart", "Begin your story here",
-                "A photo, a few words, a day: what you keep in Everline is sealed on this device before it leaves it.",
+                "A photo, a few words, a day: what you keep in Everline is sealed on this device"
+                    + `${this.#context.companion.isLocal ? "" : " before it leaves it"}.`,
                 element("a", { class: "button button-primary", href: "#/moments/new" }, icon("plus"),
                     element("span", {}, "Keep a first moment")));
         }

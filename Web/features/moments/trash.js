@@ -5,7 +5,7 @@ import { icon } from "../../ui/icon.js";
 import { button, empty } from "../../ui/parts.js";
 import { live } from "../../ui/live.js";
 import { counted, named, sentenceOf } from "../../ui/words.js";
-import { countedKinds } from "./recording-words.js";
+import { countedKinds } from "../../ui/recording-words.js";
 import { thumbnails } from "./thumbnails.js";
 import { nameOf, shortDay } from "./timeline-card.js";
 
@@ -20,6 +20,9 @@ export async function trash(context) {
     await live(context.companion, ["moments"], () => shown.update(), context.signal);
     return { title: "Trash", back: "moments", actions: [shown.eraseAll], body: [shown.element] };
 }
+
+/** @param {Companion} companion */
+const where = ({ isLocal, isShared }) => (isLocal ? "" : isShared ? " for all members" : " on all your devices");
 
 class Trash {
     /** @type {Moment[]} */
@@ -114,7 +117,8 @@ class Trash {
         const photos = moment.photos.length > 0 ? ` and ${countedKinds(moment.photos)}` : "";
         const isSure = await this.#context.ask({
             title: "Erase this moment now?",
-            text: `“${named(nameOf(moment))}”${photos} will be erased on all your devices. This can’t be undone.`,
+            text: `“${named(nameOf(moment))}”${photos} will be erased${where(this.#context.companion)}. This can’t be `
+                + "undone.",
             action: "Erase", isDanger: true,
         });
         if (isSure) {
@@ -127,7 +131,8 @@ class Trash {
         const all = [...this.#moments];
         const isSure = await this.#context.ask({
             title: "Erase all of the trash?",
-            text: `${counted(all.length, "moment")} will be erased on all your devices. This can’t be undone.`,
+            text: `${counted(all.length, "moment")} will be erased${where(this.#context.companion)}. This can’t be `
+                + "undone.",
             action: "Erase all", isDanger: true,
         });
         if (!isSure) return;

@@ -2,7 +2,7 @@
 import { element } from "../../ui/element.js";
 import { button } from "../../ui/parts.js";
 import { sheet } from "../../ui/sheet.js";
-import { clock } from "./recording-words.js";
+import { clock } from "../../ui/recording-words.js";
 
 /** In the order of preference: MP4 plays in every browser. */
 const types = ["audio/mp4", "audio/webm;codecs=opus", "audio/ogg;codecs=opus"];

@@ -85,11 +85,8 @@ class Detail {
         const look = (this.#newestLook += 1);
         const { notes } = await companion.notes.list("(conflict,").catch(() => ({ notes: [] }));
         if (this.#place.signal.aborted || this.editor?.note?.id !== id || look !== this.#newestLook) return;
-        const { note } = this.editor;
-        const original = notes.length === 0 || copyOf(note) === null ? note : null;
         // Reads the whole list only if there are copies.
-        const all = notes.length === 0 ? [] : original ? [original, ...notes]
-            : (await companion.notes.list().catch(() => ({ notes: [] }))).notes;
+        const all = notes.length === 0 ? [] : (await companion.notes.list().catch(() => ({ notes: [] }))).notes;
         // A later look was drawn already.
         if (this.#place.signal.aborted || look !== this.#newestLook) return;
         this.#versions = conflictsOf(all).get(id) ?? [];

@@ -10,7 +10,8 @@ import { areNotificationsOn, reminderTime, wantedKinds } from "./notifications.j
 const collections = ["dates", "moments", "keys"];
 
 /**
- * What the hub gets: the dates and moments of the open vault and of shared vaults. Throws CompanionError `locked`.
+ * What the hub gets: the dates and moments of the open vault and of shared vaults, except those with a PIN of their
+ * own, because a locked phone shows reminders, and none that is only on this device. Throws CompanionError `locked`.
  * @param {Companion} companion
  * @returns {Promise<(Reminder & { at: number })[]>}
  */
@@ -22,7 +23,8 @@ export async function remindersOf(companion) {
     const dates = new Map();
     /** @type {Set<string>} */
     const memories = new Set();
-    const shared = (await companion.vaults.list()).filter(({ isRevoked }) => !isRevoked);
+    const shared = (await companion.vaults.list())
+        .filter(({ isRevoked, isLocal, hasPIN }) => !isRevoked && !isLocal && !hasPIN);
     for (const vault of [companion, ...shared.map((one) => one.companion)]) {
         const found = kinds.date ? await (await vault.dates()).days(today, last) : new Map();
         for (const [day, count] of found) dates.set(day, (dates.get(day) ?? 0) + count);

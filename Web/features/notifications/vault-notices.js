@@ -10,7 +10,8 @@ import { changingSubscription } from "../../workers/push-subscription.js";
  */
 export async function vaultNotices({ device, vaults }) {
     const databases = await noticeDatabases(device);
-    return Promise.all((await vaults.list()).filter(({ isRevoked }) => !isRevoked).map(async (vault) =>
+    const notifying = (await vaults.list()).filter(({ isRevoked, isLocal }) => !isRevoked && !isLocal);
+    return Promise.all(notifying.map(async (vault) =>
         ({ vault, isOn: Boolean(databases[await sharedVaultID(vault.id)]) })));
 }
 

@@ -13,7 +13,7 @@ import { linkInput } from "./link-input.js";
 export function computerPage(signal, back, title = "Connect to your computer", text = "") {
     const page = entryPage(title, text,
         stepRows([
-            ["computer", "On your computer, run “applocker pair”, or choose Pair a phone."],
+            ["computer", "On your computer, open AppLocker and choose Devices, or run “applocker pair”."],
             ["phone", "Scan the code that it shows with this device’s camera."],
             ["check", "Compare three words, confirm at the computer, then choose a PIN here."],
         ]),

@@ -36,17 +36,21 @@ const membership = async (facts, rootKey, ring, roster) =>
  * A vault with this device alone. Throws HubError, HubUnreachable.
  * @param {DeviceSession} main the companion's own, whose hub it is at
  * @param {string} name of this device for the others
+ * @param {{ isLocal?: boolean }} options `isLocal`: only on this device, unknown to the hub
  */
-export async function foundVault(main, name) {
+export async function foundVault(main, name, { isLocal = false } = {}) {
     const { id: device, signing, box, token } = await freshIdentity();
     const key = await importPrivate(signing.scalar, signing.point, "ECDSA");
     const roster = await foundedBy({ signingKey: signing.point, boxKey: box.point }, key, main.time.now() / 1000);
     const { household } = roster;
-    await main.hub.found({ household, device, entry: roster.entries[0], tokenHash: await sha256(token) });
+    if (!isLocal) {
+        await main.hub.found({ household, device, entry: roster.entries[0], tokenHash: await sha256(token) });
+    }
     const own = new KeyRing(UnlockedKeys.ownEntries(household, signing.scalar, box.scalar));
     const ring = withEpoch(own, household, await sharedVaultID(household), epochOf(roster));
     const facts = {
-        hub: main.paired.hub, household, computer: device, device, name, token, deviceSecret: new Uint8Array(),
+        hub: isLocal ? "" : main.paired.hub, household, computer: device, device, name, token,
+        deviceSecret: new Uint8Array(),
     };
     return membership(facts, randomBytes(32), ring, roster);
 }

@@ -1,10 +1,11 @@
-// The list of shared vaults; creating and joining one.
+// The list of vaults besides one's own; creating and joining one.
 import { element } from "../../ui/element.js";
 import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
 import { redrawing } from "../../ui/live.js";
 import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
+import { createLocalVault } from "./local-vault.js";
 import { vaultNameProblem } from "./membership.js";
 import { chooseVault, vaultRows } from "../../ui/vault-choice.js";
 import { vaultPage } from "./vault.js";
@@ -24,8 +25,9 @@ export async function vaultsPage(context) {
         const problems = [...companion.vaults.problems];
         list.replaceChildren(
             vaults.length === 0 && problems.length === 0
-                ? empty("heart", "No shared vault yet",
-                    "A shared vault contains moments that you share with other people. Your own moments stay private.")
+                ? empty("heart", "No other vault yet",
+                    "A shared vault contains moments that you share with other people; your own stay private. Or make "
+                        + "a vault that is only on this device.")
                 : element("div", { class: "card rows" }, ...vaults,
                     ...problems.map(([own, problem]) => row({
                         start: tile("warning", "danger"), title: "A vault that can’t be opened", note: problem,
@@ -36,18 +38,20 @@ export async function vaultsPage(context) {
     companion.vaults.addEventListener("changed", redrawing(draw, signal), { signal });
     const link = invitation();
     return {
-        title: "Shared vaults",
+        title: "Vaults",
         body: [
             link && joinCard(context, link), list,
             element("div", { class: "settings-form" },
                 button("New shared vault", () => create(context),
                     { wide: true, kind: link ? "" : "primary", icon: "plus" }),
                 button("Join with an invitation", () => paste(context), { wide: true, icon: "key" }),
-                button("Type an invitation’s code", () => typeCode(context), { wide: true, icon: "edit" })),
+                button("Type an invitation’s code", () => typeCode(context), { wide: true, icon: "edit" }),
+                button("New vault only on this device", () => createLocalVault(context),
+                    { wide: true, icon: "phone" })),
             section(null, [], {
-                foot: "Every member of a vault can read and change all of it, and invite and remove devices. The hub "
-                    + "sees an additional household and which devices connect to it, but not its name or content. "
-                        + "All members need the same hub.",
+                foot: "Every member of a shared vault can read and change all of it, and invite and remove devices. "
+                    + "The hub sees an additional household and which devices connect to it, but not its name or "
+                        + "content. All members need the same hub.",
             }),
         ],
     };

@@ -17,8 +17,9 @@ import { epochOf, ownerTag, sharedVaultID } from "../../household/shared-keys.js
 
 /** @typedef {import("./joining.js").Membership} Membership */
 /**
- * The content of a record of the collection "vaults", whose id is the shared vault's household. `seed`: base64url.
- * @typedef {{ hub: string, household: string, name: string, seed: string }} KeptVault
+ * The content of a record of the collection "vaults", whose id is the shared vault's household. `seed`: base64url; null
+ * while phones of the household, `pins`, have a PIN of their own for the vault, which a spare member would bypass.
+ * @typedef {{ hub: string, household: string, name: string, seed: string | null, pins: string[] }} KeptVault
  */
 
 const keptVaults = "vaults";
@@ -28,10 +29,11 @@ const seedLength = 32;
 /** @param {Uint8Array} body @param {string} id @returns {KeptVault | null} */
 function readBody(body, id) {
     try {
-        const { hub, household, name, seed } = JSON.parse(textOf(body));
+        const { hub, household, name, seed, pins = [] } = JSON.parse(textOf(body));
         const isOne = typeof hub === "string" && household === id && isID(household) && typeof name === "string"
-            && typeof seed === "string" && unbase64url(seed)?.length === seedLength;
-        return isOne ? { hub, household, name, seed } : null;
+            && (seed === null || (typeof seed === "string" && unbase64url(seed)?.length === seedLength))
+            && Array.isArray(pins) && pins.every(isID);
+        return isOne ? { hub, household, name, seed, pins } : null;
     } catch {
         return null;
     }
@@ -50,43 +52,105 @@ async function opened(main, record) {
 }
 
 /**
- * The shared vaults of the household.
+ * The shared vaults of the household that have a spare member.
  * @param {DeviceSession} main
  * @returns {Promise<KeptVault[]>}
  */
 export async function listKept(main) {
     const all = await main.storedAll(keptVaults);
-    return (await Promise.all(all.map(({ record }) => opened(main, record)))).flatMap((kept) => kept ?? []);
+    return (await Promise.all(all.map(({ record }) => opened(main, record)))).flatMap((kept) =>
+        (kept?.seed ? kept : []));
 }
 
-/** @param {string} seed @param {string} household of the shared vault */
-const spareOf = (seed, household) => derivedDevice(unbase64url(seed) ?? new Uint8Array(), purpose, household);
+/** @param {string | null} seed @param {string} household of the shared vault */
+const spareOf = (seed, household) => derivedDevice(unbase64url(seed ?? "") ?? new Uint8Array(), purpose, household);
 
 /**
- * Replaces the spare member that is missing, or whose secret a revoked device has. Throws HubError,
- * HubUnreachable, StoreError: then it is tried with the next connection.
- * @param {import("../../session/session-state.js").SessionState} main of a household that a phone founded
- * @param {Vault} vault
+ * The phones of the household that have a PIN for the vault.
+ * @param {DeviceSession} main
+ * @param {KeptVault | null} kept
+ * @param {boolean} isOne whether this phone is one of them
  */
-export async function ensureSpare({ device: main, editor }, { companion: { device }, name }) {
+const pinsOf = (main, kept, isOne) => {
+    const { device } = main.paired;
+    const others = (kept?.pins ?? []).filter((id) => id !== device && main.roster.member(id));
+    return isOne ? [...others, device] : others;
+};
+
+/**
+ * The secret of a spare member that is being made, in the vault's own drawer: the household gets it once the member can
+ * admit its phones.
+ */
+const unfinished = "spareSeed";
+
+/**
+ * Makes the spare member if it is missing, and replaces it if a revoked device has its secret; with a PIN there is
+ * none. What an interrupted call did not finish, the next one does, with the same member. Throws HubError,
+ * HubUnreachable, StoreError: then it is tried with the next connection.
+ * @param {import("../../session/session-state.js").SessionState} session of a household that a phone founded
+ * @param {Vault} vault
+ * @param {boolean} hasPIN whether this phone asks for a PIN of the vault's own
+ */
+export async function ensureSpare(session, vault, hasPIN) {
+    const { device: main, editor } = session;
+    const { companion: { device, privateStorage }, name } = vault;
     const { household, hub } = device.paired;
-    const { record } = await main.stored(keptVaults, household);
-    const kept = await opened(main, record);
-    const old = kept && (await spareOf(kept.seed, household)).id;
+    const kept = await opened(main, (await main.stored(keptVaults, household)).record);
+    const pins = pinsOf(main, kept, hasPIN);
+    if (pins.length > 0) return withholdSpare(session, vault, kept, pins);
+    const old = kept?.seed ? (await spareOf(kept.seed, household)).id : null;
     if (kept?.epoch === epochOf(main.roster) && device.roster.member(old ?? "")) return;
     if (old) await revokeMember(device, old);
-    const seed = randomBytes(seedLength);
-    const spare = await derivedDevice(seed, purpose, household);
-    const { invitation } = await createInvitation(device, "computer");
+    let seed = /** @type {string | null} */ (await privateStorage.get(unfinished));
+    if (!seed || device.roster.revoked.has((await spareOf(seed, household)).id)) {
+        seed = base64url(randomBytes(seedLength));
+        await privateStorage.set(unfinished, seed);
+    }
+    const spare = await spareOf(seed, household);
     const spareName = [...`${device.paired.name} (recovery)`].slice(-32).join("");
-    await requestToJoin(invitation, spare, spareName);
-    await admit(device, invitation,
-        { device: spare.id, joining: { signingKey: spare.signing.point, boxKey: spare.box.point, name: spareName } });
+    if (!device.roster.member(spare.id)) {
+        const { invitation } = await createInvitation(device, "computer");
+        await requestToJoin(invitation, spare, spareName);
+        const { signing, box } = spare;
+        await admit(device, invitation,
+            { device: spare.id, joining: { signingKey: signing.point, boxKey: box.point, name: spareName } });
+    }
     await nameSpare(device, spare, {
         name: spareName, spareOf: device.keys.device, owner: await ownerTag(household, spare.id, main.keys.device),
     });
     /** @type {KeptVault} */
-    const content = { hub, household, name, seed: base64url(seed) };
+    const content = { hub, household, name, seed, pins: [] };
+    await change(main, editor, household, (keys, place, replaces) => keys.sealContent(place, content, replaces));
+    await privateStorage.set(unfinished, null);
+}
+
+/**
+ * Also one that is not finished.
+ * @param {Vault} vault
+ * @param {KeptVault | null} kept
+ */
+async function revokeSpare({ companion: { device, privateStorage } }, kept) {
+    const begun = /** @type {string | null} */ (await privateStorage.get(unfinished));
+    for (const seed of [kept?.seed, begun]) {
+        if (seed) await revokeMember(device, (await spareOf(seed, device.paired.household)).id);
+    }
+    if (begun) await privateStorage.set(unfinished, null);
+}
+
+/**
+ * Revokes the spare member, and records which phones prevent another one.
+ * @param {import("../../session/session-state.js").SessionState} main
+ * @param {Vault} vault
+ * @param {KeptVault | null} kept
+ * @param {string[]} pins
+ */
+async function withholdSpare({ device: main, editor }, vault, kept, pins) {
+    const { name } = vault;
+    const { household, hub } = vault.companion.device.paired;
+    await revokeSpare(vault, kept);
+    if (kept && !kept.seed && [...kept.pins].sort().join() === [...pins].sort().join()) return;
+    /** @type {KeptVault} */
+    const content = { hub, household, name, seed: null, pins };
     await change(main, editor, household, (keys, place, replaces) => keys.sealContent(place, content, replaces));
 }
 
@@ -145,15 +209,20 @@ export async function joinBySpare(main, { household, seed }, enter) {
 }
 
 /**
- * The household leaves: its spare member is revoked, and what it keeps of the vault removed.
- * @param {import("../../session/session-state.js").SessionState} main
+ * The household leaves: its spare member is revoked, and what it keeps of the vault removed, except that other phones
+ * have a PIN for it.
+ * @param {import("../../session/session-state.js").SessionState} session
  * @param {Vault} vault
  */
-export async function dropSpare({ device: main, editor }, { companion: { device } }) {
+export async function dropSpare(session, vault) {
+    const { device: main, editor } = session;
+    const { device } = vault.companion;
     const { household } = device.paired;
     const { record } = await main.stored(keptVaults, household);
     const kept = await opened(main, record);
     if (!kept) return;
-    await revokeMember(device, (await spareOf(kept.seed, household)).id);
+    const pins = pinsOf(main, kept, false);
+    if (pins.length > 0) return withholdSpare(session, vault, kept, pins);
+    await revokeSpare(vault, kept);
     await change(main, editor, household, (keys, place, replaces) => keys.tombstone(place, replaces));
 }

@@ -1,17 +1,16 @@
-// One shared vault: its members, inviting, its name, leaving.
+// The page of one vault. Of a shared one: its members, inviting, its name, leaving.
 import { drawn, element, keyed } from "../../ui/element.js";
 import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
-import { askText } from "../../ui/sheet.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
 import { sentenceOf } from "../../ui/words.js";
-import { membersShown, vaultNameProblem } from "./membership.js";
+import { localVaultPage } from "./local-vault.js";
+import { membersShown } from "./membership.js";
+import { allVaultsLink, renameVault, vaultsAddress } from "./vault-actions.js";
 import { chooseVault } from "../../ui/vault-choice.js";
 
 /** @typedef {import("./vaults.js").Vault} Vault */
 /** @typedef {import("./membership.js").VaultMember} VaultMember */
-
-const all = "settings/vaults";
 
 /**
  * @param {Context} context
@@ -21,12 +20,22 @@ const all = "settings/vaults";
 export async function vaultPage(context, id) {
     const { companion, signal } = context;
     const vault = await companion.vaults.vault(id).catch(() => null);
-    if (!vault) {
+    const { followLock, lockedVault, pinSection } = await import("./pin-section.js");
+    const locked = !vault && (await companion.vaults.locked()).find((one) => one.id === id);
+    if (locked) {
         return {
-            title: "Shared vault", back: all,
-            body: [banner("warning", "warning", "This vault is no longer on this device."), backLink()],
+            title: "Shared vault", back: vaultsAddress, body: [
+                ...lockedVault(context, locked, `${vaultsAddress}?vault=${id}`, () => forget(context, locked, true)),
+                allVaultsLink()],
         };
     }
+    if (!vault) {
+        return {
+            title: "Shared vault", back: vaultsAddress,
+            body: [banner("warning", "warning", "This vault is no longer on this device."), allVaultsLink()],
+        };
+    }
+    if (vault.isLocal) return localVaultPage(context, vault);
     const name = element("p", { class: "sharing-name", dir: "auto" });
     const out = element("div", { hidden: true });
     const list = element("ul", { class: "card rows" });
@@ -51,16 +60,18 @@ export async function vaultPage(context, id) {
         })));
         list.hidden = vault.isRevoked;
         const isAlone = membersShown(members) === 1;
-        drawn(actions, [vault.isRevoked, isAlone], () =>
-            element("div", { class: "settings-form" }, ...buttons(context, vault, isAlone)));
+        drawn(actions, [vault.isRevoked, isAlone, vault.hasPIN], () => element("div", { class: "settings-parts" },
+            element("div", { class: "settings-form" }, ...buttons(context, vault, isAlone)),
+            !vault.isRevoked && pinSection(context, vault, isAlone)));
     };
+    followLock(context, id, `${vaultsAddress}?vault=${id}`);
     await live(vault.companion, ["devices", "about"], show, signal,
         [[companion.vaults, "changed"], [vault.companion, "connection"]]);
     return {
-        title: "Shared vault", back: all,
+        title: "Shared vault", back: vaultsAddress,
         body: [name, out, section("Members", [list], {
             foot: vault.isRevoked ? undefined : "Each device is a separate member: invite all of yours.",
-        }), actions, backLink()],
+        }), actions, allVaultsLink()],
     };
 }
 
@@ -73,14 +84,10 @@ const inviteWords = {
     text: "Scan this code with the other phone, or send the link to the right person: anybody who has it can ask to "
         + "join. A phone that is new to this hub is set up by it too.",
     code: `Or open ${location.host} there and type this code: a new phone on its first page, another one in Settings, `
-        + "Shared vaults.",
+        + "Vaults.",
     warning: "Confirm only if this is the person you sent the link to. They can read everything in this vault.",
     admitted: "Admitted",
 };
-
-/** Beside the menu there is no arrow. */
-const backLink = () => element("a", { class: "button button-plain button-wide sharing-all", href: `#/${all}` },
-    "All shared vaults");
 
 /** @param {VaultMember} member */
 const seen = ({ isThis, isConnected, spareOf }) => (isThis ? "In use now"
@@ -100,19 +107,10 @@ function buttons(context, vault, isAlone) {
             context.go("moments");
         }, { wide: true, icon: "heart" }),
         button("Notifications", () => context.go("settings/notifications"), { wide: true, icon: "bell" }),
-        button("Rename", () => rename(context, vault), { wide: true }),
+        button("Rename", () => renameVault(context, vault, "For all members."), { wide: true }),
         button(isAlone ? "Delete this vault" : "Leave this vault", () => leave(context, vault, isAlone),
             { wide: true, kind: "danger" }),
     ];
-}
-
-/** @param {Context} context @param {Vault} vault */
-async function rename(context, vault) {
-    const name = await askText(context.signal, "Rename the vault", "For all members.",
-        { label: "Name", value: vault.name, action: "Rename", problem: vaultNameProblem });
-    if (!name || name === vault.name) return;
-    await vault.membership.rename(name)
-        .then(() => context.toast("Renamed"), (error) => context.toast(sentenceOf(error)));
 }
 
 /** @param {Context} context @param {Vault} vault @param {VaultMember} member */
@@ -144,23 +142,24 @@ async function leave(context, vault, isAlone) {
     try {
         await context.companion.vaults.leave(vault.id);
         context.toast(isAlone ? "The vault was deleted" : "You left the vault");
-        context.go(all, { replace: true });
+        context.go(vaultsAddress, { replace: true });
     } catch (error) {
         context.toast(sentenceOf(error));
     }
 }
 
-/** @param {Context} context @param {Vault} vault */
-async function forget(context, vault) {
-    const isSure = await context.ask({
-        title: "Remove it from this device?",
-        text: "The vault’s data is removed from this device. The others keep all of it.", action: "Remove",
-        isDanger: true,
-    });
+/** @param {Context} context @param {{ id: string }} vault @param {boolean} [isMember] while it is locked */
+async function forget(context, vault, isMember = false) {
+    const [title, action] = ["Remove it from this device?", "Remove"];
+    const text = "The vault’s data is removed from this device. The others keep all of it.";
+    const isSure = isMember ? await context.confirmUnlock({
+        title, action, text: `${text} They see this device in the list of members until one removes it. Without other `
+            + "members, all content is lost.",
+    }) : await context.ask({ title, action, text, isDanger: true });
     if (!isSure) return;
     try {
         await context.companion.vaults.forget(vault.id);
-        context.go(all, { replace: true });
+        context.go(vaultsAddress, { replace: true });
     } catch (error) {
         context.toast(sentenceOf(error));
     }

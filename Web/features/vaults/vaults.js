@@ -1,39 +1,42 @@
-// The vaults that this device shares with others. Each is a household of its own at the hub, with its own database and
-// keys; the list of them is sealed under the main keys, and they are unlocked and locked with the main session.
-// docs/formats.md, "Shared vaults".
-import { base64url, randomID, unbase64url, wipe } from "../../crypto/bytes.js";
+// The vaults that this device shares with others, and those that are only on it. Each shared one is a household of its
+// own at the hub; each has its own database and keys. Their list is sealed under the main keys, and they are unlocked
+// and locked with the main session, except those with a PIN of their own. docs/formats.md, "Shared vaults".
+import { base64url, randomID } from "../../crypto/bytes.js";
 import { CompanionError } from "../../household/errors.js";
+import { entryOf, factsOf, unlockEntry } from "./entry.js";
+import { joinKept, keepsSpares, leftVaults, removeRevoked, setLeftVaults, settleSpare } from "./upkeep.js";
 
 /** @typedef {import("../../sync/device-session.js").DeviceFacts} DeviceFacts */
+/** @typedef {import("./entry.js").Entry} Entry */
 /** @typedef {import("./joining.js").Membership} Membership */
 /**
- * `turns`: when its stream may be open.
- * @typedef {{ database: string, facts: DeviceFacts, rootKey: Uint8Array, written?: Record<string, unknown>,
+ * `unlock`: opens its keys. `turns`: when its stream may be open.
+ * @typedef {{ database: string, facts: DeviceFacts, unlock: (device: DeviceSession) => Promise<void>,
+ *   written?: Record<string, unknown>,
  *   turns: import("../../sync/sync-loop.js").SyncLoop["turns"] }} OpenMembership
  */
 /**
- * The stored form. Bytes in base64url.
- * @typedef {{ database: string, name: string, hub: string, household: string, device: string, ownName: string,
- *   token: string, rootKey: string }} Entry
- */
-/**
- * An open vault. `id`: its household's. `isRevoked`: another member revoked this device.
- * @typedef {{ id: string, name: string, companion: Companion, isRevoked: boolean,
+ * An open vault. `id`: its household's. `isRevoked`: another member revoked this device. `isLocal`: it is only on this
+ * device. `hasPIN`: of its own.
+ * @typedef {{ id: string, name: string, companion: Companion, isRevoked: boolean, isLocal: boolean, hasPIN: boolean,
  *   membership: import("./membership.js").VaultMembership }} Vault
  */
 
 /** @typedef {{ vault: string, name: string }} RemovedMember names */
 
-const kept = "vaults";
-const leftName = "leftVaults";
-export const maximumVaults = 8;
+/**
+ * Outside of the closures that stay as long as the vault is open, and would keep the PIN.
+ * @param {Entry} entry
+ * @param {string} [pin]
+ */
+const unlocking = (entry, pin) => (/** @type {DeviceSession} */ device) => unlockEntry(device, entry, pin);
 
-/** @param {string} text */
-const bytesOf = (text) => unbase64url(text) ?? new Uint8Array();
+const kept = "vaults";
+export const maximumVaults = 8;
 
 /**
  * Events: "changed" (the list or a name), "removed" (detail: `RemovedMember`; this device did it without being asked,
- * because the household had revoked it).
+ * because the household had revoked it), "unlocked" (a vault, by its PIN).
  */
 export class Vaults extends EventTarget {
     /** @type {Map<string, Vault> | null} by household; null while locked */
@@ -46,7 +49,7 @@ export class Vaults extends EventTarget {
     /**
      * @param {import("../../session/session-state.js").SessionState} main
      * @param {{ open: (membership: OpenMembership) => Promise<Companion>, remove: (name: string) => Promise<void>,
-     *   names: (prefix: string) => Promise<string[]> }} databases `open` takes ownership of the root key
+     *   names: (prefix: string) => Promise<string[]> }} databases
      */
     constructor(main, databases) {
         super();
@@ -92,10 +95,17 @@ export class Vaults extends EventTarget {
     async #follow(open) {
         if (this.#open !== open) return;
         const entries = await this.#entries();
+        for (const [id, vault] of open) {
+            const entry = entries.find(({ household }) => household === id);
+            const secret = base64url(vault.companion.device.paired.deviceSecret);
+            // Another tab left it, or set its PIN or removed it.
+            if (!entry || (entry.deviceSecret && entry.deviceSecret !== secret)) this.#drop(open, vault);
+            else vault.hasPIN = !entry.rootKey;
+        }
         await Promise.all(entries.map(async (entry, place) => {
-            if (open.has(entry.household)) return;
+            if (open.has(entry.household) || !entry.rootKey) return;
             try {
-                await this.#openEntry(open, entry, place);
+                await this.#openEntry(open, entry, place, {});
                 this.problems.delete(entry.household);
             } catch (error) {
                 this.problems.set(entry.household, error instanceof Error ? error.message : "It can’t be opened.");
@@ -108,73 +118,39 @@ export class Vaults extends EventTarget {
             open.delete(household);
             open.set(household, vault);
         }
-        for (const [id, vault] of open) {
-            if (entries.some(({ household }) => household === id)) continue;
-            open.delete(id);
-            vault.companion.end();
-        }
         this.#changed();
         await this.#joinKept(open).catch((error) => console.warn(error));
     }
 
-    /** Whether the household keeps spare members, and this session has its keys. */
-    get #keepsSpares() {
-        const { roster, unlocked } = this.main.device;
-        return roster.isPhoneFounded && unlocked?.receivesKeys === true;
-    }
-
-    /**
-     * Joins the shared vaults of the household that this phone is not in yet.
-     * @param {Map<string, Vault>} open
-     */
-    async #joinKept(open) {
-        if (!this.#keepsSpares) return;
-        const { joinBySpare, listKept } = await import("./spare.js");
-        // One at a time over all tabs: each would join.
-        await this.main.device.tabs.exclusive("join-kept", async () => {
-            const left = new Set(await this.#left());
-            for (const one of await listKept(this.main.device)) {
-                if (this.#open !== open) return;
+    /** @param {Map<string, Vault>} open */
+    #joinKept(open) {
+        return joinKept(this.main, {
+            isOpen: () => this.#open === open, enter: (membership, name) => this.#enter(membership, name),
+            hasRoomFor: async (id) => {
                 const entries = await this.#entries();
-                if (entries.length >= maximumVaults) return;
-                if (left.has(one.household) || entries.some(({ household }) => household === one.household)) continue;
-                // One that its members removed prevents no other.
-                await joinBySpare(this.main.device, one, (membership) => this.#enter(membership, one.name))
-                    .catch((error) => console.warn(error));
-            }
+                return entries.length < maximumVaults && !entries.some(({ household }) => household === id);
+            },
         });
     }
 
-    /** Those that this phone left, and does not join again by itself. @returns {Promise<string[]>} */
-    async #left() {
-        return /** @type {string[]} */ ((await this.main.privateStorage.get(leftName)) ?? []);
-    }
-
     /** @param {Vault} vault */
-    async #ensureSpare(vault) {
-        if (!this.#keepsSpares || vault.isRevoked) return;
-        const { ensureSpare } = await import("./spare.js");
-        // One at a time over all tabs: each would make one.
-        await this.main.device.tabs.exclusive(`spare/${vault.id}`, () => ensureSpare(this.main, vault))
-            .catch((error) => console.warn(error));
+    #ensureSpare(vault) {
+        return settleSpare(this.main, vault, async () => (this.#open?.get(vault.id) === vault
+            ? (await this.#entries()).some(({ household, rootKey }) => household === vault.id && !rootKey) : null));
     }
 
     /**
      * @param {Map<string, Vault>} open
      * @param {Entry} entry
      * @param {number} place in the list
-     * @param {Record<string, unknown>} [written]
+     * @param {{ written?: Record<string, unknown>, pin?: string }} options `pin`: its own
      */
-    async #openEntry(open, entry, place, written) {
+    async #openEntry(open, entry, place, { written, pin }) {
         const ownDevice = this.main.device.paired.device;
         const { VaultMembership } = await import("./membership.js");
-        const facts = {
-            hub: entry.hub, household: entry.household, computer: entry.device, device: entry.device,
-            name: entry.ownName,
-            token: bytesOf(entry.token), deviceSecret: new Uint8Array(),
-        };
         const companion = await this.databases.open({
-            database: entry.database, facts, rootKey: bytesOf(entry.rootKey), written,
+            database: entry.database, facts: factsOf(entry), written,
+            unlock: unlocking(entry, pin),
             turns: async (stream, signal) => {
                 const { takeTurn } = await import("../../sync/stream-turns.js");
                 return takeTurn(this.main.device, place, stream, signal);
@@ -182,13 +158,22 @@ export class Vaults extends EventTarget {
         });
         const membership = new VaultMembership(companion, ownDevice);
         const name = await membership.name().catch(() => null) ?? entry.name;
+        const other = open.get(entry.household);
+        // Its PIN was entered twice: what is not listed would stay open.
+        if (this.#open === open && other && pin !== undefined) {
+            companion.end();
+            return other;
+        }
         // Directly before it is listed: a lock closes what is listed.
         if (this.#open !== open) {
             companion.end();
             throw new CompanionError("locked", "AppLocker was locked meanwhile.");
         }
         /** @type {Vault} */
-        const vault = { id: entry.household, name, companion, membership, isRevoked: false };
+        const vault = {
+            id: entry.household, name, companion, membership, isRevoked: false, isLocal: companion.device.isLocal,
+            hasPIN: !entry.rootKey,
+        };
         open.set(vault.id, vault);
         companion.addEventListener("connection", () => {
             const { connection } = companion.syncLoop;
@@ -202,29 +187,27 @@ export class Vaults extends EventTarget {
             if (detail.some((key) => key.startsWith("about/") || key.startsWith("devices/"))) this.#renamed(vault);
             if (detail.some((key) => key.startsWith("devices/"))) this.#removeRevoked(vault);
         });
-        companion.addEventListener("state", () => this.#changed());
+        companion.addEventListener("state", () => {
+            // This one alone, also by another tab.
+            if (companion.state === "locked") this.#drop(open, vault);
+            this.#changed();
+        });
         membership.publishOwnName().catch(() => {});
         return vault;
     }
 
-    /**
-     * Removes members that this household has revoked. A failure is retried with the next connection.
-     * @param {Vault} vault
-     */
-    async #removeRevoked({ name, membership }) {
-        const { revoked } = this.main.device.roster;
-        if (revoked.size === 0) return;
-        try {
-            const members = await membership.members();
-            for (const device of revoked) {
-                for (const member of await membership.membersOf(members, device)) {
-                    if (member.isThis || !(await membership.remove(member.id)) || member.spareOf) continue;
-                    this.dispatchEvent(new CustomEvent("removed", { detail: { vault: name, name: member.name } }));
-                }
-            }
-        } catch (error) {
-            console.warn(error);
-        }
+    /** @param {Map<string, Vault>} open @param {Vault} vault */
+    #drop(open, vault) {
+        if (this.#open !== open || open.get(vault.id) !== vault) return;
+        open.delete(vault.id);
+        vault.companion.end();
+    }
+
+    /** @param {Vault} vault */
+    #removeRevoked(vault) {
+        return removeRevoked(this.main, vault, (name) => {
+            this.dispatchEvent(new CustomEvent("removed", { detail: { vault: vault.name, name } }));
+        });
     }
 
     /** @param {Vault} vault */
@@ -279,27 +262,62 @@ export class Vaults extends EventTarget {
         return found;
     }
 
+    // PINs of their own
+
+    /**
+     * Those that need their own PIN first, in the order of joining. Throws CompanionError `locked`.
+     * @returns {Promise<{ id: string, name: string }[]>}
+     */
+    async locked() {
+        const open = new Set((await this.list()).map(({ id }) => id));
+        return (await this.#entries()).filter(({ household, rootKey }) => !rootKey && !open.has(household))
+            .map(({ household: id, name }) => ({ id, name }));
+    }
+
+    /**
+     * Closes a vault with a PIN, in every tab.
+     * @param {string} id
+     */
+    lock(id) {
+        const vault = this.#open?.get(id);
+        if (vault?.hasPIN) vault.companion.lock();
+    }
+
+    /** Opens, sets, changes and removes them; loaded when that is done. */
+    async pins() {
+        const { VaultPINs } = await import("./vault-pin.js");
+        return new VaultPINs(this, {
+            entries: () => this.#entries(), change: (change) => this.#change(change),
+            ensureSpare: (vault) => this.#ensureSpare(vault),
+            open: async (entry, place, pin) => {
+                const open = this.#open;
+                if (open && !open.has(entry.household)) await this.#openEntry(open, entry, place, { pin });
+            },
+        });
+    }
+
     // Joining and leaving
 
     /** Throws CompanionError `full`. */
     async #requireRoom() {
         if ((await this.#entries()).length >= maximumVaults) {
             throw new CompanionError("full",
-                `A device can be in at most ${maximumVaults} shared vaults. Leave one first.`);
+                `A device can have at most ${maximumVaults} vaults besides its own. Leave or delete one first.`);
         }
     }
 
     /**
      * A new vault at this device's hub. Throws CompanionError `locked`, `full`, HubError, HubUnreachable, StoreError.
      * @param {string} name 1 to 64 characters
-     * @param {{ ownName?: string }} options `ownName`: of this device for the others
+     * @param {{ ownName?: string, isLocal?: boolean }} options `ownName`: of this device for the others. `isLocal`:
+     *   only on this device
      */
-    async create(name, { ownName } = {}) {
+    async create(name, { ownName, isLocal = false } = {}) {
         await this.#requireRoom();
         const { device } = this.main;
         const { foundVault } = await import("./joining.js");
         const { cutVaultName } = await import("./membership.js");
-        const membership = await foundVault(device, ownName ?? device.paired.name);
+        const membership = await foundVault(device, ownName ?? device.paired.name, { isLocal });
         const vault = await this.#enter(membership, cutVaultName(name));
         await vault.membership.rename(cutVaultName(name));
         return vault;
@@ -316,31 +334,37 @@ export class Vaults extends EventTarget {
         const { joinVault } = await import("./joining.js");
         const vault = await this.#enter(
             await joinVault(device, link, ownName ?? device.paired.name, { waiting, signal }), "Shared vault");
-        const left = await this.#left();
-        if (left.includes(vault.id)) await this.main.privateStorage.set(leftName, left.filter((id) => id !== vault.id));
+        const left = await leftVaults(this.main);
+        if (left.includes(vault.id)) await setLeftVaults(this.main, left.filter((id) => id !== vault.id));
         return vault;
     }
 
     /** @param {Membership} membership @param {string} name */
-    async #enter({ facts, rootKey, written }, name) {
+    async #enter(membership, name) {
         const database = `${this.main.name}/${randomID()}`;
-        const { hub, household, device, name: ownName } = facts;
-        const entry = {
-            database, name, hub, household, device, ownName, token: base64url(facts.token), rootKey: base64url(rootKey),
-        };
-        wipe(rootKey);
+        const entry = entryOf(membership, database, name);
+        const { household } = entry;
         const open = this.#open;
         if (!open) throw new CompanionError("locked", "AppLocker was locked meanwhile.");
+        const before = open.get(household);
         let vault;
+        let locked = /** @type {Entry[]} */ ([]);
         try {
-            vault = await this.#openEntry(open, entry, open.size, written);
-            await this.#change((entries) => [...entries, entry]);
+            vault = await this.#openEntry(open, entry, open.size, membership);
+            await this.#change((entries) => {
+                // Instead of one whose PIN was forgotten.
+                locked = entries.filter((one) => one.household === household && !one.rootKey);
+                return [...entries.filter((one) => !locked.includes(one)), entry];
+            });
         } catch (error) {
             open.delete(household);
+            if (before) open.set(household, before);
             vault?.companion.end();
             await this.databases.remove(database).catch(() => {});
             throw error;
         }
+        before?.companion.end();
+        for (const one of locked) await this.#erase(one).catch((failure) => console.warn(failure));
         this.main.device.tabs.post({ kind: "state" });
         this.#changed();
         return vault;
@@ -352,9 +376,10 @@ export class Vaults extends EventTarget {
      */
     async leave(id) {
         const vault = await this.vault(id);
+        if (vault.isLocal) return this.forget(id);
         vault.companion.syncLoop.stop();
         try {
-            if (this.#keepsSpares) await (await import("./spare.js")).dropSpare(this.main, vault);
+            if (keepsSpares(this.main)) await (await import("./spare.js")).dropSpare(this.main, vault);
             await vault.membership.leave();
         } catch (error) {
             vault.companion.syncLoop.start();
@@ -369,16 +394,25 @@ export class Vaults extends EventTarget {
      */
     async forget(id) {
         const entries = await this.#entries();
-        if (this.#keepsSpares) await this.main.privateStorage.set(leftName, [...(await this.#left()), id].slice(-32));
-        this.#open?.get(id)?.companion.end();
-        this.#open?.delete(id);
+        if (keepsSpares(this.main)) await setLeftVaults(this.main, [...(await leftVaults(this.main)), id]);
+        const vault = this.#open?.get(id);
+        if (this.#open && vault) this.#drop(this.#open, vault);
         this.problems.delete(id);
         await this.#change((all) => all.filter(({ household }) => household !== id));
         const { setNoticeDatabase } = await import("../../household/vault-notices.js");
         await setNoticeDatabase(this.main.device, id, undefined);
         this.main.device.tabs.post({ kind: "state" });
-        for (const { household, database } of entries) if (household === id) await this.databases.remove(database);
+        for (const entry of entries) if (entry.household === id) await this.#erase(entry);
         this.#changed();
+    }
+
+    /** @param {Entry} entry of a vault that is no longer in the list */
+    async #erase(entry) {
+        await this.databases.remove(entry.database);
+        if (entry.pinToken) {
+            const { removeTraces } = await import("./vault-pin.js");
+            removeTraces(entry).catch((error) => console.warn(error));
+        }
     }
 
     /** Erases the databases of all vaults, whose list can't be read while locked. */

@@ -1,7 +1,7 @@
 // What photos, videos and voice notes are called, and the badge that a recording has on its picture.
-import { element } from "../../ui/element.js";
-import { icon } from "../../ui/icon.js";
-import { countdown, counted } from "../../ui/words.js";
+import { element } from "./element.js";
+import { icon } from "./icon.js";
+import { countdown, counted } from "./words.js";
 
 /** @typedef {{ kind?: string, duration?: number }} Kind */
 
@@ -16,6 +16,10 @@ export const countedKinds = (photos) => /** @type {const} */ (["photo", "video",
     const count = photos.filter((photo) => kindOf(photo) === kind).length;
     return count > 0 ? counted(count, kind) : [];
 }).join(", ");
+
+/** @param {number} moments @param {Kind[]} photos "3 moments with 2 photos, 1 video" */
+export const countedMoments = (moments, photos) =>
+    [counted(moments, "moment"), countedKinds(photos)].filter(Boolean).join(" with ");
 
 /** @param {number} seconds "1:02:03", to the nearest second */
 export const clock = (seconds) => countdown(Math.round(seconds));
