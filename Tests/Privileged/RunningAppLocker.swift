@@ -35,7 +35,7 @@ final class RunningAppLocker: Sendable {
             try ChildProcess(
                 try BuiltProducts.path("applocker"), self.arguments, environment: self.environment))
         await waitUntilUp()
-        try await client.call(\.setUp, body: PasscodeRequest(passcode: Self.passcode))
+        try await client.call(\.setUp, body: SetUpRequest(passcode: Self.passcode))
     }
 
     private func waitUntilUp() async {

@@ -24,7 +24,8 @@ public final class TemporaryDirectory: Sendable {
     public func write(_ text: String, to name: String, permissions: Int = 0o644) throws -> String {
         let file = url.appendingPathComponent(name)
         try FileManager.default.createDirectory(
-            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755])
         try Data(text.utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
         return file.path
