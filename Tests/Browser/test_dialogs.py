@@ -46,6 +46,19 @@ def test_back_passes_the_entry_of_an_answered_sheet(phone):
     at(page, "Home")
 
 
+def test_back_leaves_the_screen_of_a_closed_sheet_before_the_browser_reports_its_end(phone):
+    page = durations(phone)
+    page.evaluate("""() => new Promise((reported) => {
+        window.addEventListener("close", (event) => {
+            event.stopImmediatePropagation();
+            reported();
+        }, { capture: true, once: true });
+        document.querySelector("dialog").close();
+    })""")
+    page.go_back()
+    page.get_by_role("heading", name="Home", level=1).wait_for()
+
+
 def test_forward_to_a_sheet_that_back_closed_shows_its_screen(phone):
     page = durations(phone)
     page.go_back()

@@ -9,14 +9,16 @@
  */
 
 /** @type {HTMLDialogElement[]} the topmost last */
-const open = [];
+let dialogs = [];
+/** Browsers send the event "close" with a later frame: Back may come before, and must not close that dialog again. */
+const open = () => (dialogs = dialogs.filter((dialog) => dialog.open));
 /** @returns {Entry} */
 const currentEntry = () => history.state ?? { visit: "", dialogs: 0 };
 let shown = currentEntry();
 let isPassed = false;
 let isClosed = false;
 
-export const isDialogOpen = () => open.length > 0;
+export const isDialogOpen = () => open().length > 0;
 
 /** Whether Back is passing the current entry: its screen need not be drawn. */
 export const isPassing = () => isPassed;
@@ -30,8 +32,8 @@ export function closeDialogsOnBack() {
         const left = shown;
         shown = currentEntry();
         const isSameScreen = left.visit !== "" && left.visit === shown.visit;
-        isPassed = isSameScreen && left.dialogs > open.length && left.dialogs > shown.dialogs;
-        const closed = open.splice(shown.dialogs);
+        isPassed = isSameScreen && left.dialogs > open().length && left.dialogs > shown.dialogs;
+        const closed = open().slice(shown.dialogs);
         isClosed = isSameScreen && closed.length > 0;
         for (const dialog of closed) dialog.close();
         if (isPassed) history.back();
@@ -39,11 +41,12 @@ export function closeDialogsOnBack() {
 }
 
 function addEntry() {
-    const { visit, dialogs } = currentEntry();
-    if (dialogs >= open.length) return;
-    const below = { visit: visit || crypto.randomUUID(), dialogs };
+    const entry = currentEntry();
+    const count = open().length;
+    if (entry.dialogs >= count) return;
+    const below = { ...entry, visit: entry.visit || crypto.randomUUID() };
     history.replaceState(below, "");
-    history.pushState((shown = { ...below, dialogs: open.length }), "");
+    history.pushState((shown = { ...below, dialogs: count }), "");
 }
 
 /**
@@ -54,10 +57,9 @@ function addEntry() {
 export function showModal(dialog) {
     document.body.append(dialog);
     dialog.showModal();
-    open.push(dialog);
+    dialogs.push(dialog);
     addEntry();
     return new Promise((resolve) => dialog.addEventListener("close", () => {
-        if (open.includes(dialog)) open.splice(open.indexOf(dialog), 1);
         dialog.remove();
         resolve();
     }, { once: true }));
