@@ -101,13 +101,12 @@ actor DesktopAgent {
                 switch event {
                 case .ready: await monitor.report()
                 case .state(let state): await update(state)
-                case .notice(let notice):
-                    if let key = DesktopNotification.outdatedWarning(after: notice) { await withdrawWarning(key) }
-                    await offer(DesktopNotification(notice))
+                case .notice(let notice): await offer(DesktopNotification(notice))
                 case .closing(let notice):
                     let notification = DesktopNotification(notice)
                     closing[notification.key] = notice.app
                     await offer(notification)
+                case .closingWithdrawn(let app): await withdrawWarning(DesktopNotification.closingKey(app: app))
                 }
             }
         } catch {

@@ -84,15 +84,7 @@ extension DesktopNotification {
 
     private static func key(app: String) -> String { "app \(app)" }
 
-    private static func closingKey(app: String) -> String { "closing \(app)" }
-
-    /// The key of the warning that is outdated after this event: the app has more time, or is locked.
-    static func outdatedWarning(after notice: Notice) -> String? {
-        switch notice.kind {
-        case .unlocked, .relocked: notice.app.map(closingKey)
-        case .blocked, .wrongPasscode, .degraded: nil
-        }
-    }
+    static func closingKey(app: String) -> String { "closing \(app)" }
 
     /// Shown before the lock for inactivity, and withdrawn at the first input.
     static func inactivity(secondsLeft: Int) -> DesktopNotification {

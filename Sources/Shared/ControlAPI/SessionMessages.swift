@@ -7,6 +7,8 @@ public enum SessionEvent: Codable, Equatable, Sendable {
     case state(SessionState)
     case notice(Notice)
     case closing(ClosingNotice)
+    /// What `closing` says about the app no longer applies.
+    case closingWithdrawn(app: String)
 }
 
 /// What a desktop session shows of AppLocker's state.

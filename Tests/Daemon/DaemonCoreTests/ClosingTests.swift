@@ -89,6 +89,25 @@ import Testing
         await eventually("it is closed") { world.gate.actions.contains("close firefox") }
     }
 
+    enum Change: CaseIterable { case moreTimeByAnotherUser, unlocked, locked, removed, notClosed }
+
+    @Test(arguments: Change.allCases) func aWarningThatNoLongerAppliesIsWithdrawn(change: Change) async throws {
+        let world = try await worldThatCloses()
+        var agent = AgentReader(try await world.control.agentJoined(alice, connection: 1))
+        try await unlock(world)
+        await pass(world, .seconds(540))
+        #expect(await agent.closing()?.secondsLeft == 60)
+        switch change {
+        case .moreTimeByAnotherUser: try await extend(world, by: bob)
+        case .unlocked: try await unlock(world, by: bob)
+        case .locked: _ = try await world.apps.lock(LockRequest(apps: ["firefox"]), user: alice.user, mayAdd: false)
+        case .removed: _ = try await world.apps.remove("firefox", user: bob.user)
+        case .notClosed:
+            _ = try await world.apps.changeApp("firefox", ChangeAppRequest(onGrantEnd: "keep"), user: bob.user)
+        }
+        #expect(await agent.withdrawn() == "firefox")
+    }
+
     @Test func anAgentThatConnectsAfterTheWarningIsWarned() async throws {
         let world = try await worldThatCloses()
         var first = AgentReader(try await world.control.agentJoined(alice, connection: 1))
@@ -167,6 +186,14 @@ extension AgentReader {
     mutating func closing() async -> ClosingNotice? {
         while let event = await next() {
             if case .closing(let notice) = event { return notice }
+        }
+        return nil
+    }
+
+    /// The app of the next warning that is withdrawn.
+    mutating func withdrawn() async -> String? {
+        while let event = await next() {
+            if case .closingWithdrawn(let app) = event { return app }
         }
         return nil
     }

@@ -142,7 +142,7 @@ final class ScriptedSession: SessionConnection {
         await eventually("a notification of its own") { server.summaries.count == 3 }
         #expect(server.calls["Notify"].last?[1].integer == 0, "it replaces none")
         #expect(server.calls["CloseNotification"].isEmpty)
-        daemon.send(.notice(.sample(.unlocked)))
+        daemon.send(.closingWithdrawn(app: "firefox"))
         await eventually("the warning is closed") { server.calls["CloseNotification"].count == 1 }
         #expect(server.calls["CloseNotification"].first?[0].integer == 102)
     }

@@ -73,19 +73,6 @@ struct DesktopNotificationTests {
         #expect(notification.actions == [.keepOpen] && notification.actions[0].label == "Keep 5 Minutes")
     }
 
-    @Test func onlyAnUnlockOrALockOfItsAppEndsTheWarning() {
-        let key = DesktopNotification(ClosingNotice(app: "firefox", appName: "Firefox", secondsLeft: 42)).key
-        #expect(key != DesktopNotification(.sample(.wrongPasscode)).key)
-        for kind in [Notice.Kind.unlocked, .relocked] {
-            #expect(DesktopNotification.outdatedWarning(after: .sample(kind)) == key)
-            #expect(DesktopNotification.outdatedWarning(after: .sample(kind, app: "gimp")) != key)
-            #expect(DesktopNotification.outdatedWarning(after: .sample(kind, app: nil)) == nil)
-        }
-        for kind in [Notice.Kind.blocked, .wrongPasscode, .degraded] {
-            #expect(DesktopNotification.outdatedWarning(after: .sample(kind)) == nil)
-        }
-    }
-
     @Test func moreTimeIsOfferedOnlyWithThePrompt() throws {
         let directory = try TemporaryDirectory()
         let programs = SessionPrograms(

@@ -3,9 +3,11 @@ import Policy
 
 // The warning before an app is closed, and more time for it.
 extension AppService {
-    /// Warns the users whose apps are closed soon, of each end once.
+    /// Warns the users whose apps are closed soon, of each end once, and withdraws the warnings that no longer apply: the
+    /// app has more time, was locked, or isn't closed any more.
     func warnOfClosings(at now: Moment) {
         let closings = stored.policy.closings(at: now)
+        for closing in warnedOf.subtracting(closings) { events.send(.closingWithdrawn(closing)) }
         warnedOf.formIntersection(closings)
         for closing in closings where closing.warnsAt <= now.elapsed && warnedOf.insert(closing).inserted {
             events.send(.closingSoon(closing, name: name(of: closing.app), left: closing.closesAt - now.elapsed))

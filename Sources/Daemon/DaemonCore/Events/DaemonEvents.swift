@@ -11,6 +11,8 @@ enum DaemonEvent: Sendable {
     case wrongPasscode(failures: Int, app: AppID?, user: UInt32)
     /// An app is closed soon, because its grant ends.
     case closingSoon(Closing, name: String, left: Duration)
+    /// What was sent as `closingSoon` no longer applies.
+    case closingWithdrawn(Closing)
     /// This computer is in another household, or in none.
     case householdChanged
     /// Records for the hub were written to the outbox.

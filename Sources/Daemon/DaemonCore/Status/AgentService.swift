@@ -75,9 +75,7 @@ actor AgentService {
         for await events in await log.follow() {
             for event in events {
                 guard let notice = await notice(of: event) else { continue }
-                for agent in agents.values where Self.concerns(event.user, agent.peer.user) {
-                    agent.events.yield(.notice(notice))
-                }
+                send(.notice(notice), of: event.user)
             }
         }
     }
@@ -85,12 +83,18 @@ actor AgentService {
     /// Warns the agents of users whose apps are closed soon.
     func followEvents() async {
         for await event in events {
-            guard case .closingSoon(let closing, let name, let left) = event else { continue }
-            let notice = Self.notice(of: closing, name: name, left: left)
-            for agent in agents.values where Self.concerns(closing.user, agent.peer.user) {
-                agent.events.yield(.closing(notice))
+            switch event {
+            case .closingSoon(let closing, let name, let left):
+                send(.closing(Self.notice(of: closing, name: name, left: left)), of: closing.user)
+            case .closingWithdrawn(let closing):
+                send(.closingWithdrawn(app: closing.app.rawValue), of: closing.user)
+            default: continue
             }
         }
+    }
+
+    private func send(_ event: SessionEvent, of user: UInt32?) {
+        for agent in agents.values where Self.concerns(user, agent.peer.user) { agent.events.yield(event) }
     }
 
     private static func notice(of closing: Closing, name: String, left: Duration) -> ClosingNotice {
