@@ -11,7 +11,7 @@
 /** @type {HTMLDialogElement[]} the topmost last */
 let dialogs = [];
 /** Browsers send the event "close" with a later frame: Back may come before, and must not close that dialog again. */
-const open = () => (dialogs = dialogs.filter((dialog) => dialog.open));
+const open = () => (dialogs = dialogs.filter((dialog) => dialog.open && dialog.isConnected));
 /** @returns {Entry} */
 const currentEntry = () => history.state ?? { visit: "", dialogs: 0 };
 let shown = currentEntry();
@@ -60,6 +60,7 @@ export function showModal(dialog) {
     dialogs.push(dialog);
     addEntry();
     return new Promise((resolve) => dialog.addEventListener("close", () => {
+        dialogs = dialogs.filter((other) => other !== dialog);
         dialog.remove();
         resolve();
     }, { once: true }));

@@ -23,10 +23,11 @@ export function sheet(title, signal, build) {
         const closed = new AbortController();
         const dialog = element("dialog", { class: "sheet", "aria-labelledby": "sheet-title" });
         const end = (/** @type {Answer | null} */ given) => {
-            // The event "close" comes later: another screen may be opened before, and the answer counts.
             if (!dialog.open) return;
             answer = given;
             dialog.close();
+            // The browser's own event comes with a later frame, and on a hidden page not before it is seen again.
+            dialog.dispatchEvent(new Event("close"));
         };
         dialog.append(
             element("div", { class: "sheet-head" }, element("h2", { class: "sheet-title", id: "sheet-title" }, title)),
