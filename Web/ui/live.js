@@ -20,13 +20,17 @@ for (const end of ["pointerup", "pointercancel"]) {
     window.addEventListener(end, () => afterClick.port1.postMessage(null), { capture: true });
 }
 
-/** Ends once nothing is pressed: a press on what moves or is replaced before the release does nothing. */
-export const untilReleased = () => released;
+/**
+ * Ends once nothing is pressed: a press on what moves or is replaced before the release does nothing. What reads before
+ * it draws calls this in between.
+ */
+export async function untilReleased() {
+    for (let seen; seen !== released;) await (seen = released);
+}
 
 /**
- * The function that calls `show`, one call at a time, at most once a frame, and not while something is pressed: a press
- * on a button that is replaced before the release does nothing. `show` throws if AppLocker is locked meanwhile, which
- * is ignored: the screen is removed then too.
+ * The function that calls `show`, one call at a time, at most once a frame, and not while something is pressed. `show`
+ * throws if AppLocker is locked meanwhile, which is ignored: the screen is removed then too.
  * @param {() => Promise<void>} show
  * @param {AbortSignal} signal
  * @returns {() => Promise<void>} ends when everything is shown
@@ -38,7 +42,7 @@ export function redrawing(show, signal) {
         if (isShowing) return;
         isShowing = true;
         while (isStale && !signal.aborted) {
-            await released;
+            await untilReleased();
             if (signal.aborted) break;
             isStale = false;
             await show().catch((error) => {

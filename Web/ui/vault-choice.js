@@ -1,7 +1,7 @@
 // Which vault's moments are shown: the person's own, or another one's. The last choice is stored sealed.
 import { element } from "./element.js";
 import { icon } from "./icon.js";
-import { redrawing } from "./live.js";
+import { redrawing, untilReleased } from "./live.js";
 import { banner, button, row, tile } from "./parts.js";
 import { counted, named } from "./words.js";
 
@@ -99,6 +99,7 @@ export async function vaultChooser(context, chosen, address = "moments") {
     const chips = element("div", { class: "sharing-chooser", role: "group", "aria-label": "Vault" });
     const draw = async () => {
         const found = await read();
+        await untilReleased();
         if (!signal.aborted) show(found);
     };
     const show = (/** @type {typeof first} */ { vaults, locked }) => {

@@ -2,7 +2,7 @@
 import { alertKinds } from "./audit.js";
 import { groupBy } from "../../household/group-by.js";
 import { element } from "../../ui/element.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { banner, button, row, rows, section, switchRow, tile } from "../../ui/parts.js";
 import { counted, dayName, sentenceOf, timeOfDay } from "../../ui/words.js";
 import { amounts, deviceNames, kindOf } from "./words.js";
@@ -29,6 +29,7 @@ export async function auditPage({ companion, signal, toast }, vault) {
     const show = async () => {
         const [{ lines, missing, isAll },
             name] = await Promise.all([companion.audit.list({ limit }), deviceNames(companion)]);
+        await untilReleased();
         if (signal.aborted) return;
         problem.hidden = missing === 0;
         problem.replaceChildren(banner("warning", "danger", element("p", {},

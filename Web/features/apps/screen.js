@@ -1,6 +1,6 @@
 // Remote control of a computer's locked apps.
 import { element, keyed } from "../../ui/element.js";
-import { everySecond, live } from "../../ui/live.js";
+import { everySecond, live, untilReleased } from "../../ui/live.js";
 import { button, empty, iconButton, searchField } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
 import { addApp } from "./commands.js";
@@ -77,10 +77,12 @@ async function followApps({ companion, signal }, computer, show) {
     // One after the other, so that the list is drawn with its icons at first.
     await live(companion, ["icons"], async () => {
         icons = await companion.household.icons(computer);
+        await untilReleased();
         draw();
     }, signal);
     await live(companion, ["apps"], async () => {
         list = await companion.household.appList(computer);
+        await untilReleased();
         draw();
     }, signal);
 }

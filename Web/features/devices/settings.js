@@ -1,6 +1,6 @@
 // The devices of the household: names, when they were last seen, and revoking one.
 import { element, keyed } from "../../ui/element.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText, sheet } from "../../ui/sheet.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
@@ -52,6 +52,7 @@ export async function devices(context) {
     let known = [];
     const show = async () => {
         known = await companion.household.devices();
+        await untilReleased();
         if (signal.aborted) return;
         away.hidden = known.some(({ atHub }) => atHub !== null);
         away.replaceChildren(banner("offline", "warning",

@@ -1,7 +1,7 @@
 // What this device and the computers check about themselves: a count on Home, and all of it on a screen of its own.
 import { appVersion, offline, updates } from "../../workers/registration.js";
-import { element } from "../../ui/element.js";
-import { live } from "../../ui/live.js";
+import { drawn, element } from "../../ui/element.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { row, rows, section, tile } from "../../ui/parts.js";
 import { storageShare } from "../../ui/storage-share.js";
 import { counted, named } from "../../ui/words.js";
@@ -25,6 +25,7 @@ async function followFindings({ companion, signal }, draw) {
         const [computers, report, version] = await Promise.all(
             [companion.household.computers(), companion.report(), appVersion().catch(() => null)]);
         const problem = companion.notificationProblem;
+        await untilReleased();
         if (!signal.aborted) draw(computers, deviceFindings(report, version, problem));
     };
     await live(companion, ["status"], show, signal,
@@ -40,7 +41,7 @@ export function checksRow(context, place) {
     return followFindings(context, (computers, device) => {
         const bad = [...computers.flatMap(weaknessesOf), ...device.filter(({ state }) => state !== "ok")];
         const isProblem = bad.some(({ state }) => state === "problem");
-        place.replaceChildren(rows(row({
+        drawn(place, [bad.length, isProblem], () => rows(row({
             start: tile("shield", isProblem ? "danger" : bad.length ? "warning" : "good"), href: "#/home/checks",
             title: bad.length ? `${counted(bad.length, "thing")} could be stronger` : "All checks passed",
         })));

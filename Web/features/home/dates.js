@@ -1,7 +1,7 @@
 // Special dates on Home: those of today as a card above everything, and the next ones.
 import { element } from "../../ui/element.js";
 import { isContentOpen } from "../../ui/content-lock.js";
-import { redrawing, whenChanged } from "../../ui/live.js";
+import { redrawing, untilReleased, whenChanged } from "../../ui/live.js";
 import { banner, row, rows, section, tile } from "../../ui/parts.js";
 import { occasionTitle, wholeDayName, yearsOf } from "../../ui/occasion-words.js";
 import { counted } from "../../ui/words.js";
@@ -31,6 +31,7 @@ export async function followDates({ companion: main, signal }, today, next) {
             return (await (await companion.dates()).occasions()).map((occasion) => ({ ...occasion, vault: name }));
         })))
             .flat().filter(({ inDays }) => inDays <= mostDays).sort((one, other) => one.inDays - other.inDays);
+        await untilReleased();
         if (signal.aborted) return;
         const now = all.filter(({ inDays }) => inDays === 0);
         // Names are shown once the PIN was confirmed, as in Everline itself.

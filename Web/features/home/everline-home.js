@@ -2,7 +2,7 @@
 import { element } from "../../ui/element.js";
 import { isContentOpen } from "../../ui/content-lock.js";
 import { icon } from "../../ui/icon.js";
-import { live, redrawing } from "../../ui/live.js";
+import { live, redrawing, untilReleased } from "../../ui/live.js";
 import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
 import { vaultRows } from "../../ui/vault-choice.js";
 import { ago, counted, named } from "../../ui/words.js";
@@ -38,6 +38,7 @@ async function showMoments({ companion, go, signal }, place) {
     // Their titles are shown once the PIN was confirmed, as in Everline itself.
     const isOpen = await isContentOpen(companion);
     const { moments } = isOpen ? await companion.moments.list() : { moments: [] };
+    await untilReleased();
     if (signal.aborted) return;
     const [newest] = moments;
     place.replaceChildren(element("section", { class: "home-everline", "aria-label": "Everline" },
@@ -62,6 +63,7 @@ async function showMoments({ companion, go, signal }, place) {
 /** @param {Context} context @param {HTMLElement} place */
 async function showSharing({ companion, signal }, place) {
     const vaults = await vaultRows(companion);
+    await untilReleased();
     if (signal.aborted) return;
     place.replaceChildren(section("Vaults", [rows(...vaults,
         vaults.length === 0 && row({
@@ -73,6 +75,7 @@ async function showSharing({ companion, signal }, place) {
 /** @param {Context} context @param {HTMLElement} place */
 async function showDevices({ companion, signal }, place) {
     const devices = (await companion.household.devices()).filter(({ isSheet }) => !isSheet);
+    await untilReleased();
     if (signal.aborted) return;
     place.replaceChildren(section("Devices", [rows(...devices.map(({ name, isThis, atHub }) => row({
         start: tile("phone", atHub?.isConnected ? "good" : ""), title: named(name), href: "#/settings/devices",
@@ -83,6 +86,7 @@ async function showDevices({ companion, signal }, place) {
 /** @param {Context} context @param {HTMLElement} place */
 async function showSheet({ companion, go, signal }, place) {
     const sheets = await companion.administration.sheets();
+    await untilReleased();
     if (signal.aborted) return;
     place.replaceChildren(...(sheets.length > 0 ? [] : [banner("warning", "warning",
         element("p", {}, "There is no recovery sheet: if this phone is lost, its data is lost too."),

@@ -1,7 +1,7 @@
 // Home: pending launches, the computer with its actions, what could be stronger, intruder photos and the latest blocks.
 import { drawn, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { everySecond, live, redrawing, whenChanged } from "../../ui/live.js";
+import { everySecond, live, redrawing, untilReleased, whenChanged } from "../../ui/live.js";
 import { empty, iconButton, row, rows, section, tile } from "../../ui/parts.js";
 import { ago, named, sentenceOf } from "../../ui/words.js";
 import { mergeAlerts } from "../../household/merge-alerts.js";
@@ -72,6 +72,7 @@ function waitingLaunches(context) {
     const cards = new Map();
     const show = async () => {
         const waiting = await companion.household.launches();
+        await untilReleased();
         if (signal.aborted) return;
         const known = new Set(waiting.map(({ id }) => id));
         for (const launch of waiting) {
@@ -125,6 +126,7 @@ async function followComputers(context, overview) {
     const show = async () => {
         const found = await companion.household.computers();
         const one = await chosenComputer(companion, found);
+        await untilReleased();
         if (signal.aborted) return;
         // At once: what draws in between would look for the chosen one among others.
         [computers, chosen] = [found, one];
@@ -173,8 +175,9 @@ function computerList(computers, chosen, seen, pick) {
 /** @param {Context} context @param {HTMLElement} place */
 async function drawPhotos({ companion, signal }, place) {
     const { length } = await companion.intruderPhotos.list();
+    await untilReleased();
     if (signal.aborted) return;
-    place.replaceChildren(rows(row({
+    drawn(place, [length], () => rows(row({
         start: tile("photo"), title: "Intruder photos", end: length ? String(length) : "None", href: "#/photos",
     })));
 }
@@ -183,6 +186,7 @@ async function drawPhotos({ companion, signal }, place) {
 async function drawBlocks(context, place) {
     const found = mergeAlerts((await context.companion.household.alerts({ limit: lookedThrough }))
         .filter(({ kind }) => kind === "blocked"));
+    await untilReleased();
     if (context.signal.aborted) return;
     const all = element("a", { class: "home-link", href: "#/alerts" }, "All alerts");
     place.replaceChildren(section("Recently blocked", [found.length === 0

@@ -2,7 +2,7 @@
 import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { banner, empty } from "../../ui/parts.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { counted, dayName, timeOfDay } from "../../ui/words.js";
 import { PictureLoader, small } from "../../ui/picture-loader.js";
 import { placeholder, viewPhoto } from "./view.js";
@@ -62,6 +62,7 @@ class PhotoGrid {
             this.#computers.set(id, name);
             for (const app of await companion.household.apps(id).catch(() => [])) this.#apps.set(app.id, app.name);
         }
+        await untilReleased();
         if (signal.aborted) return;
         this.#photos = found;
         this.#draw();

@@ -1,6 +1,6 @@
 // One launch, opened by a notification. Its address may be from anywhere, so only a tap answers.
 import { element } from "../../ui/element.js";
-import { everySecond, redrawing, whenChanged } from "../../ui/live.js";
+import { everySecond, redrawing, untilReleased, whenChanged } from "../../ui/live.js";
 import { button, empty } from "../../ui/parts.js";
 import { LaunchCard, outcomeWords } from "../../ui/launch-card.js";
 
@@ -17,6 +17,7 @@ export async function launch(context) {
     const show = async () => {
         const found = await companion.household.launch(id);
         const isOver = !found || found.outcome || found.expires <= companion.now();
+        await untilReleased();
         if (signal.aborted) return;
         // An answered launch stays until it is read.
         if (card?.isAnswered && !card.isRead) return;

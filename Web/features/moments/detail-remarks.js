@@ -3,7 +3,7 @@
 import { maximumText, reactionKinds } from "../../formats/remark-format.js";
 import { dismantle, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { badge, button, iconButton } from "../../ui/parts.js";
 import { dayAndTime, isVisible, named, sentenceOf } from "../../ui/words.js";
 
@@ -79,6 +79,7 @@ class RemarksView {
         const { signal } = this.#context;
         const index = await this.#remarks.index();
         this.#nameOf = await this.#remarks.authorNames();
+        await untilReleased();
         if (signal.aborted) return;
         const shown = index.shown(this.#moment);
         const isTrash = this.#moment.removed !== undefined;

@@ -1,7 +1,7 @@
 // Everline on a map: the moments with a position, and a list of places.
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { button, empty, row, rows, section } from "../../ui/parts.js";
 import { counted, named } from "../../ui/words.js";
 import { clustered, pointsOf } from "./map-clusters.js";
@@ -65,6 +65,7 @@ export async function map(context) {
     };
     await live(companion, ["moments"], async () => {
         const { moments } = await companion.moments.list();
+        await untilReleased();
         if (signal.aborted) return;
         points = pointsOf(moments);
         [plot.points, drawn.scale] = [points, 0];

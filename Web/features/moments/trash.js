@@ -3,7 +3,7 @@ import { trashSeconds } from "../../formats/moment-format.js";
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, empty } from "../../ui/parts.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { counted, named, sentenceOf } from "../../ui/words.js";
 import { countedKinds } from "../../ui/recording-words.js";
 import { thumbnails } from "./thumbnails.js";
@@ -56,6 +56,7 @@ class Trash {
 
     async update() {
         const { moments } = await this.#context.companion.moments.list({ trash: true });
+        await untilReleased();
         if (this.#context.signal.aborted) return;
         this.#moments = moments.sort((one, other) => (other.removed ?? 0) - (one.removed ?? 0));
         this.#draw();

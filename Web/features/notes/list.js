@@ -2,7 +2,7 @@
 import { searchText } from "./notes.js";
 import { textMatcher } from "../../household/text-search.js";
 import { element, keyed } from "../../ui/element.js";
-import { redrawing } from "../../ui/live.js";
+import { redrawing, untilReleased } from "../../ui/live.js";
 import { badge, banner, button, empty, searchField } from "../../ui/parts.js";
 import { ago, counted, dayAndTime, isVisible } from "../../ui/words.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
@@ -91,6 +91,7 @@ export class NotesList {
 
     async #load() {
         const { notes, unreadable } = await this.#context.companion.notes.list();
+        await untilReleased();
         if (this.#context.signal.aborted) return;
         this.#entries = new Map(notes.map((note) => [note.id, entryOf(note)]));
         this.#unreadable = unreadable;
@@ -110,7 +111,8 @@ export class NotesList {
             if (note) this.#entries.set(id, entryOf(note));
             else this.#entries.delete(id);
         }
-        this.#find();
+        await untilReleased();
+        if (!signal.aborted) this.#find();
     }
 
     /** @param {string} words */

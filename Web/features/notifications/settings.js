@@ -6,7 +6,7 @@ import {
 import { setVaultNotices, vaultNotices } from "./vault-notices.js";
 import { arrivalSignals, canVibrate, playSound, setArrivalSignals } from "./signals.js";
 import { element } from "../../ui/element.js";
-import { redrawing } from "../../ui/live.js";
+import { redrawing, untilReleased } from "../../ui/live.js";
 import { banner, button, field, row, rows, section, switchRow, tile } from "../../ui/parts.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
 
@@ -40,6 +40,7 @@ export async function notifications({ companion, signal, toast }) {
         ];
         const signals = await arrivalSignals(companion);
         await showLast();
+        await untilReleased();
         if (waiting > 0 || signal.aborted) return;
         body.replaceChildren(...parts(state, wanted, hours, vaults, reminded), openApp(signals));
     };

@@ -1,7 +1,7 @@
 // The version of the app, and a pending update.
 import { appVersion, applyUpdate, checkForUpdate, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
-import { redrawing } from "../../ui/live.js";
+import { redrawing, untilReleased } from "../../ui/live.js";
 import { advanced, banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
@@ -22,6 +22,7 @@ export async function about({ signal }) {
     const more = advanced(hash);
     const draw = async () => {
         const version = await appVersion();
+        await untilReleased();
         if (signal.aborted) return;
         const [word, note, mood] = states[offline.state];
         if (version) {

@@ -1,6 +1,6 @@
 // Pending changes, problems with the hub, and storage.
 import { element } from "../../ui/element.js";
-import { redrawing } from "../../ui/live.js";
+import { redrawing, untilReleased } from "../../ui/live.js";
 import { advanced, badge, banner, button, points, row, rows, section, tile } from "../../ui/parts.js";
 import { storageShare } from "../../ui/storage-share.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -22,6 +22,7 @@ export async function syncPage({ companion, signal, toast }) {
     })));
     const draw = async () => {
         const report = await companion.report();
+        await untilReleased();
         if (signal.aborted) return;
         const [word, mood] = connections[report.connection] ?? connections.off;
         const { persisted } = report.room;

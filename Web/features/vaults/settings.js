@@ -1,7 +1,7 @@
 // The list of vaults besides one's own; creating and joining one.
 import { element } from "../../ui/element.js";
 import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
-import { redrawing } from "../../ui/live.js";
+import { redrawing, untilReleased } from "../../ui/live.js";
 import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -21,6 +21,7 @@ export async function vaultsPage(context) {
     const list = element("div", { class: "settings-parts" });
     const draw = async () => {
         const vaults = await vaultRows(companion);
+        await untilReleased();
         if (signal.aborted) return;
         const problems = [...companion.vaults.problems];
         list.replaceChildren(

@@ -1,6 +1,6 @@
 // The page of one vault. Of a shared one: its members, inviting, its name, leaving.
 import { drawn, element, keyed } from "../../ui/element.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -46,6 +46,7 @@ export async function vaultPage(context, id) {
             // It is being left: nothing can be read any more.
             return null;
         });
+        await untilReleased();
         if (!members || signal.aborted) return;
         name.textContent = vault.name;
         out.hidden = !vault.isRevoked;
