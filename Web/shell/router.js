@@ -47,7 +47,10 @@ export class Router {
 
     /** An address may be from a session of another PIN: it must not reveal another vault. */
     async #leaveForeign() {
-        const leave = (/** @type {string} */ address) => history.replaceState(null, "", `#/${address}`);
+        const opened = location.hash;
+        // Unless the person went elsewhere meanwhile.
+        const leave = (/** @type {string} */ address) =>
+            void (location.hash === opened && history.replaceState(null, "", `#/${address}`));
         // It would reveal that the owner looked at this page.
         if (location.hash.startsWith("#/settings/decoy")) return leave("settings");
         const [, vault] = /^#\/settings\/vaults\?vault=(.*)/.exec(location.hash) ?? [];

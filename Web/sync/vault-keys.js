@@ -77,7 +77,10 @@ export async function settleKeys(device, ingest) {
         const members = roster.members.every(({ id }) => boxes?.has(id))
             ? roster.members
             : await recipients(device, epoch);
-        const hasKeys = keys.ring.key(ringKind.vault, vault, epoch) !== undefined;
+        const isReceived = () => keys.ring.key(ringKind.vault, vault, epoch) !== undefined;
+        // Another tab may have received them just now.
+        if (row && !isReceived()) await device.loadRing();
+        const hasKeys = isReceived();
         if (row && members.every(({ id }) => boxes?.has(id))) {
             if (!hasKeys) {
                 throw new CompanionError("noKey",

@@ -43,6 +43,8 @@ export class Vaults extends EventTarget {
     #open = null;
     /** @type {Promise<void>} */
     #opening = Promise.resolve();
+    /** Households of vaults that are being created or joined, and are not in the stored list yet. */
+    #entering = new Set();
     /** @type {Map<string, string>} why some could not be opened; by household */
     problems = new Map();
 
@@ -94,8 +96,10 @@ export class Vaults extends EventTarget {
     /** @param {Map<string, Vault>} open */
     async #follow(open) {
         if (this.#open !== open) return;
+        // From before the list is read: one that is being entered is not in it yet.
+        const listed = [...open].filter(([id]) => !this.#entering.has(id));
         const entries = await this.#entries();
-        for (const [id, vault] of open) {
+        for (const [id, vault] of listed) {
             const entry = entries.find(({ household }) => household === id);
             const secret = base64url(vault.companion.device.paired.deviceSecret);
             // Another tab left it, or set its PIN or removed it.
@@ -349,6 +353,7 @@ export class Vaults extends EventTarget {
         const before = open.get(household);
         let vault;
         let locked = /** @type {Entry[]} */ ([]);
+        this.#entering.add(household);
         try {
             vault = await this.#openEntry(open, entry, open.size, membership);
             await this.#change((entries) => {
@@ -362,6 +367,8 @@ export class Vaults extends EventTarget {
             vault?.companion.end();
             await this.databases.remove(database).catch(() => {});
             throw error;
+        } finally {
+            this.#entering.delete(household);
         }
         before?.companion.end();
         for (const one of locked) await this.#erase(one).catch((failure) => console.warn(failure));
