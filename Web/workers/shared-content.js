@@ -5,7 +5,8 @@
 
 /** How long it waits while AppLocker is locked. */
 const lifetime = 10 * 60_000;
-const patience = 5000;
+/** A worker that has nothing answers at once; one that is starting, or has just read a large form, later. */
+const patience = 30_000;
 
 /** @type {{ id: string, content: Promise<SharedContent | null> } | null} */
 let kept = null;

@@ -29,7 +29,8 @@ async function arrived({ momentPhotos, syncLoop, device }, id, signal) {
         const { isWaiting, problem } = await momentPhotos.status(id);
         if (problem) throw new Stays("The photo could not be uploaded to the hub.");
         if (!isWaiting) return;
-        if ((syncLoop.connection !== "live" && syncLoop.connection !== "other") || device.time.now() > end) {
+        const isOnItsWay = ["live", "other", "connecting"].includes(syncLoop.connection);
+        if (!isOnItsWay || device.time.now() > end) {
             throw new Stays("The photo is not at the hub yet; run the import again later.");
         }
         await device.time.sleep(pause, signal);

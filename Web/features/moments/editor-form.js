@@ -105,7 +105,8 @@ export class MomentForm {
         this.tray = new PhotoTray(this.#context, { ...start, vault: this.#moment?.vault }, {
             changed: () => {
                 this.#follow();
-                changed();
+                // What the status says of another file stays.
+                this.#drafts.soon();
             },
             refused: () => this.#showStatus("A file could not be added: see above.", true),
             gone: (count) => this.#showNotice(banner("photo", "warning", element("p", {},

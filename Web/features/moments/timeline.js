@@ -5,7 +5,7 @@ import { icon } from "../../ui/icon.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { onLongPress } from "../../ui/long-press.js";
 import { choose } from "../../ui/sheet.js";
-import { live } from "../../ui/live.js";
+import { live, untilReleased } from "../../ui/live.js";
 import { counted } from "../../ui/words.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 import { thumbnails } from "./thumbnails.js";
@@ -72,6 +72,8 @@ class Timeline {
             /** @type {HTMLImageElement} */ image) => {
                 this.#loader.watch(place, id, image);
                 this.#sharp.add(place, id);
+                // It may be opened after the screen came to rest.
+                image.addEventListener("load", () => this.#sharp.moved(), { signal });
             };
         this.#flow = new Flow({
             keyOf: (/** @type {Moment} */ moment) => moment.id,
@@ -114,6 +116,7 @@ class Timeline {
             : (await companion.moments.list({ search, mood, favourite: favourite || undefined, from, to })).moments;
         const today = isAll ? await companion.moments.onThisDay() : [];
         const dates = isAll ? (await (await companion.dates()).occasions()).filter(({ inDays }) => inDays === 0) : [];
+        await untilReleased();
         if (signal.aborted || round !== this.#round) return;
         this.#versions = conflictsOf(all);
         this.#found = found;
@@ -136,6 +139,7 @@ class Timeline {
     async updateRemarks() {
         const { companion, signal } = this.#context;
         const remarks = await (await companion.moments.remarks()).index();
+        await untilReleased();
         if (signal.aborted) return;
         this.#remarks = remarks;
         if (this.#found.length > 0) this.#flow.show(this.#found, widthToBe());

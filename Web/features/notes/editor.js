@@ -84,6 +84,8 @@ export class NoteEditor {
             this.#title.value = "";
             this.#body.value = "";
         }, { once: true });
+        // Whether it was sent may have changed while it was read.
+        if (note?.isWaiting) this.#look();
     }
 
     /** @returns {Content} */

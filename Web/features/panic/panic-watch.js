@@ -75,6 +75,8 @@ export function panic(companion) {
 export class PanicWatch {
     #companion;
     #listening = new AbortController();
+    /** What was pressed stays in it while AppLocker's state changes. */
+    #keyWatch = { key: "", watch: new PanicKey("") };
 
     /** @param {Companion} companion */
     constructor(companion) {
@@ -97,7 +99,8 @@ export class PanicWatch {
         const { key, shake, faceDown, fingers } = panicWays();
         const { state } = this.#companion;
         if (state !== "unlocked" && state !== "locked") return;
-        const watch = new PanicKey(key);
+        if (key !== this.#keyWatch.key) this.#keyWatch = { key, watch: new PanicKey(key) };
+        const { watch } = this.#keyWatch;
         window.addEventListener("keydown", (event) => {
             const pressed = {
                 time: event.timeStamp, key: event.key, code: event.code, ctrl: event.ctrlKey, alt: event.altKey,
