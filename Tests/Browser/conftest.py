@@ -82,6 +82,8 @@ def household(programs, browser):
                 service_workers="block",
             )
             phone = Phone(browser.new_context, computer, context=context).pair()
+            # Its first synchronisation would continue in each test otherwise.
+            phone.page.locator(".home-status").wait_for()
             phone.page.goto(phone.address + "/tests.html")
             household.paired = storage.dump(phone.page)
             context.close()

@@ -67,6 +67,7 @@ HOLD_ARRIVALS = """async () => {
     window.release = null;
     Household.prototype.alertsOf = async function (keys) {
         const found = await read.call(this, keys);
+        if (!found.some(({ sentence }) => sentence === "diary was denied.")) return found;
         await new Promise((resolve) => { window.release = resolve; });
         return found;
     };
@@ -345,13 +346,14 @@ def test_thousands_of_alerts_scroll_with_few_rows_drawn(phone):
     lift(touch(phone, [(200, 600 - step * 30) for step in range(15)]))
     eventually(lambda: page.evaluate("() => scrollY") > 200, "the page scrolls by touch")
     wheel(phone)
+    eventually(lambda: page.evaluate("() => scrollY") > 50_000, "the page scrolls by the wheel")
     scrolled = page.evaluate("() => scrollY")
     phone.picture("alerts-thousands")
     rows = page.locator(".alert").count()
     print(
         f"{count} alerts: first in {first:.2f} s, all in {every:.2f} s, scrolled {scrolled:.0f} px, {rows} rows drawn"
     )
-    assert scrolled > 50_000 and rows < 200
+    assert rows < 200
     page.evaluate("() => scrollTo(0, document.scrollingElement.scrollHeight)")
     page.get_by_text("App 1", exact=True).or_(page.get_by_text("App 0", exact=True)).first.wait_for()
     page.evaluate("() => scrollTo(0, 0)")

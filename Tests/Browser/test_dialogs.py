@@ -2,6 +2,7 @@
 
 import pytest
 
+from moment_steps import settled
 from note_steps import take_photos
 from overview_steps import lift, touch
 from phone import DESKTOP
@@ -17,6 +18,8 @@ def durations(phone):
     phone.go("apps", "Apps")
     phone.page.get_by_role("button", name="Unlock diary").click()
     phone.page.get_by_role("heading", name="Unlock diary for…").wait_for()
+    # Before that the browser sends touches to what is below.
+    settled(phone.page)
     return phone.page
 
 
@@ -185,6 +188,7 @@ def test_scrolling_a_sheet_does_not_close_it(phone):
     page.set_viewport_size({"width": 393, "height": 300})
     durations(phone)
     page.locator(".sheet-scrolls").evaluate("(sheet) => sheet.scrollTo(0, 120)")
+    settled(page)
     box = page.get_by_role("button", name="15 minutes").bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + 10
     lift(touch(phone, [(x, y + 12 * step) for step in range(12)]))

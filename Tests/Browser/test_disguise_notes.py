@@ -173,8 +173,11 @@ def test_a_wrong_pin_stays_plain_text_and_is_counted_once(notes):
 def test_after_five_wrong_pins_the_note_pad_stays_locked_for_a_while(notes):
     page = notes.page
     for count in range(1, 6):
-        write(page, f"91827{count}\n\n")
-        # No other number is tried before the device has counted too: not the fifth, after which it has to wait.
+        # No other number is tried before the page has the answer to this one, and the device has counted too: not the
+        # fifth, after which it has to wait.
+        with page.expect_response("**/v1/pin-share/attempt") as answered:
+            write(page, f"91827{count}\n\n")
+        answered.value.finished()
         eventually_equals(lambda: tries(notes), [count, min(count, 4)])
     with page.expect_response("**/v1/pin-share/attempt") as refused:
         write(page, PIN + "\n\n")
@@ -293,7 +296,7 @@ def test_a_passkey_unlocks_by_holding_the_title(new_context, household, computer
     page.reload()
     harmless(page)
     # The passkey is requested neither at the start nor by a touch.
-    page.get_by_role("heading", name="Notes").click()
+    hold(page, page.get_by_role("heading", name="Notes"), 0.1)
     wait_until_handled(page)
     assert page.evaluate("() => passkeyRequests") == 0
     harmless(page)

@@ -178,7 +178,10 @@ def test_on_an_iphone_the_app_is_installed_first_and_begins_with_the_unused_link
         page.get_by_role("heading", name="AppLocker is locked").wait_for()
         assert "#pair=" not in page.url
     # Even for a device that has lost its data, the link is no longer valid.
-    page.evaluate("() => indexedDB.deleteDatabase('applocker')")
+    page.goto(f"{app.address}/assets.json")
+    page.evaluate("""() => new Promise((resolve) => {
+        indexedDB.deleteDatabase("applocker").onsuccess = resolve;
+    })""")
     page.goto("about:blank")
     page.goto(start)
     page.get_by_role("heading", name="This browser lost AppLocker’s data").wait_for()

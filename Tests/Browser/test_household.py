@@ -207,7 +207,7 @@ def test_removing_this_device_requires_the_pin(phone, computer):
     page.get_by_role("button", name="Revoke this device").click()
     phone.type_pin()
     page.get_by_role("heading", name="Welcome to AppLocker").wait_for()
-    eventually(lambda: phone.name not in computer.run("devices", "--json"))
+    eventually(lambda: phone.name not in computer.expect("devices", "--json"))
     left = page.evaluate("""async () => {
         const database = await new Promise((resolve) => {
             const request = indexedDB.open("applocker");

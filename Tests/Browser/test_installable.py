@@ -43,9 +43,15 @@ def test_the_manifest_of_a_page_with_a_link_differs_only_by_the_start_address():
 
 def loaded(tab):
     """Chromium returns no result for a manifest that changes meanwhile."""
-    eventually(
-        lambda: tab.run("location.protocol === 'http:' && document.readyState === 'complete'"), "the page is loaded"
-    )
+
+    def is_loaded():
+        try:
+            return tab.run("location.protocol === 'http:' && document.readyState === 'complete'")
+        except raw_chromium.PageIsGone:
+            # The tab's first, empty page.
+            return False
+
+    eventually(is_loaded, "the page is loaded")
 
 
 @pytest.mark.parametrize("disguise", ["calculator", "notes"])

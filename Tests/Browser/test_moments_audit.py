@@ -5,17 +5,10 @@ import pytest
 from camera import CAMERA
 from phone import DESKTOP
 from settings_steps import page_of
+from toasts import REMEMBER_TOASTS, shown_toasts
 from waiting import eventually
 
 pytestmark = pytest.mark.computer_is_off
-
-# Every toast since the page was loaded, including those that another one replaced.
-REMEMBER_TOASTS = """addEventListener("DOMContentLoaded", () => {
-    window.toasts = [];
-    new MutationObserver((changes) => {
-        for (const { addedNodes } of changes) window.toasts.push(...[...addedNodes].map((one) => one.textContent));
-    }).observe(document.getElementById("toasts"), { childList: true });
-});"""
 
 
 def log_of(phone):
@@ -74,7 +67,7 @@ def test_another_device_reports_an_export_if_chosen(phone):
     def shown_once():
         """Checks that only one export is reported."""
         toast.wait_for()
-        shown = [one for one in desk.page.evaluate("() => toasts") if one.startswith("Everline was exported")]
+        shown = [one for one in shown_toasts(desk) if one.startswith("Everline was exported")]
         assert len(shown) == 1 and "more" not in shown[0], shown
 
     page = log_of(phone)

@@ -106,6 +106,7 @@ def test_nothing_of_an_open_moment_remains_after_locking(phone):
     unlock(phone)
     page.get_by_role("button", name="Zoom photo 1 of 1").click()
     page.locator(".moment-view-large[data-shown]").wait_for()
+    page.locator(".remark", has_text="Remark-marker words").wait_for(state="attached")
     present = heap(phone)
     assert "Quetzal-marker words" in present and "Remark-marker words" in present, "present text is not found"
     assert "marker" in page.content()
@@ -113,7 +114,7 @@ def test_nothing_of_an_open_moment_remains_after_locking(phone):
     locks(phone, "closely")
     page.evaluate("() => settled()")
     # Running operations end by themselves.
-    eventually(lambda: not reached(phone), "no words are reachable while locked")
+    eventually_equals(lambda: reached(phone), [], "no words are reachable while locked")
     unlock(phone)
     timeline(phone)
     page.locator(".moment-photo[data-shown]").first.wait_for()

@@ -65,6 +65,7 @@ def two_versions(phone, desk):
     phone.context.set_offline(False)
     phone.online_again()
     page = phone.page
+    page.evaluate("() => second.wake()")
     page.get_by_text("Two versions").nth(1).wait_for()
     # Neither version is marked as a conflict.
     assert page.locator(".moment-card", has_text="(conflict").count() == 0

@@ -1,6 +1,7 @@
 """Voice notes: recorded from the microphone, kept or discarded, and ended by a lock."""
 
 import re
+import time
 
 import pytest
 
@@ -39,18 +40,20 @@ def recording(phone):
 
 
 def test_a_recorded_voice_note_is_sealed_with_its_duration_shown_and_played(phone):
+    began = time.monotonic()
     page = recording(phone)
     phone.picture("voice-recording")
     phone.check()
     page.get_by_role("button", name="Stop and keep").click()
     sealed(page, 1)
+    longest = time.monotonic() - began
     assert page.evaluate(STATES) == ["audio ended"]
     page.get_by_role("button", name="Voice note 1 of 1", exact=True).wait_for()
     phone.picture("voice-editor")
     phone.check()
     written(page, "What the sea sounds like")
     [photo] = moment(phone, saved(page))["photos"]
-    assert photo["kind"] == "voice" and 0.8 < photo["duration"] < 30, photo
+    assert photo["kind"] == "voice" and 0.8 < photo["duration"] < longest, photo
     assert (photo["width"], photo["height"]) == (1280, 720), "the waveform's size"
     page.locator(".moment-slide-large[data-shown]").wait_for()
     phone.picture("voice-moment")
@@ -64,7 +67,7 @@ def test_a_recorded_voice_note_is_sealed_with_its_duration_shown_and_played(phon
     page.get_by_role("button", name="Close").click()
     timeline(phone)
     assert "1 voice note" in page.locator(".moment-card").get_attribute("aria-label")
-    assert page.locator(".moment-kind").text_content() == f"0:{round(photo['duration']):02}"
+    assert page.locator(".moment-kind").text_content() == "{}:{:02}".format(*divmod(round(photo["duration"]), 60))
     phone.picture("voice-timeline")
 
 

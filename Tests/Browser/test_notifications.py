@@ -403,7 +403,7 @@ def test_a_test_notification_reaches_only_this_device(phone):
     assert phone.run("() => notifications.testPush(companion, 100)") == "noSubscription"
     phone.run("() => subscriptions.push({})")
     assert phone.run("() => notifications.testPush(companion, 100)") == "notYet"
-    phone.run("() => { window.sent = null; window.test = notifications.testPush(companion); }")
+    phone.run("() => { window.sent = null; window.test = notifications.testPush(companion, 300_000); }")
     eventually(lambda: phone.run("() => window.sent !== null"), "sent")
     assert phone.run("() => sent.devices.length === 1 && sent.devices[0] === companion.device.facts.device") is True
     payload = phone.run("() => atob(sent.payload)")

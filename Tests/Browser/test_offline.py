@@ -125,7 +125,8 @@ def test_a_damaged_update_is_refused(installed):
     assert device.page.evaluate("() => app.offline.state") == "ready"
     device.page.reload()
     assert device.page.inner_text("h1") == "one"
-    # The complete update is then accepted.
+    # The opened page has tried again by itself. The complete update is then accepted.
+    Device.until(device.page, "() => window.messages.some(([kind]) => kind === 'failed')")
     device.site.tampered.clear()
     device.page.evaluate("() => app.checkForUpdate()")
     Device.until(device.page, "() => app.offline.update !== null")

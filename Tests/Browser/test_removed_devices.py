@@ -3,6 +3,7 @@
 import pytest
 
 from settings_steps import page_of
+from toasts import REMEMBER_TOASTS, shown_toasts
 from vault_steps import NAMES, NEWEST, CompanionTab, joins
 from waiting import eventually
 
@@ -84,15 +85,21 @@ def test_the_sheet_shows_failed_removals(phone, tom):
     phone.picture("device-removal-failed")
     assert "Tom's phone" in tom.anna.do(NAMES)
     # At each further connection too.
-    eventually(lambda: len(cut_off) >= 3, "once the household revoked it, each of the two tabs tried again by itself")
-    # The removal succeeds at the next connection, here of this tab alone: not before it is unlocked, since a locked one
-    # shows no such sentence.
+    # The page is called because Playwright answers its requests only then.
+    eventually(
+        lambda: phone.page.evaluate("() => true") and len(cut_off) >= 3,
+        "once the household revoked it, each of the two tabs tried again by itself",
+    )
+    # The removal succeeds at the next connection, here of this tab alone: not before it is unlocked again.
     tom.anna.page.close()
-    sheet.get_by_role("button", name="Close").click()
-    phone.lock()
+    phone.context.add_init_script(REMEMBER_TOASTS)
+    phone.page.reload()
     phone.context.unroute("**/v1/roster")
     phone.unlock()
-    phone.page.get_by_text("Tom's phone was removed from the shared vault “Ours”").wait_for()
+    eventually(
+        lambda: any("Tom's phone was removed from the shared vault “Ours”" in one for one in shown_toasts(phone)),
+        "the removal is reported",
+    )
 
 
 def test_a_member_without_a_reported_owner_is_listed_for_review(phone, tom):

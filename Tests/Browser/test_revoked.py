@@ -2,7 +2,7 @@
 
 from disguise_steps import disguised, harmless, hold
 from note_steps import save_notes
-from waiting import eventually_equals
+from waiting import eventually, eventually_equals
 
 TITLE = "This device was revoked"
 # The keys in each store of each database of this browser, without empty stores.
@@ -79,6 +79,10 @@ def test_a_disguised_phone_shows_its_revocation_only_to_the_owner(phone, compute
     revoke(phone, computer)
     harmless(page)
     eventually_equals(lambda: page.evaluate(LEFT), {"applocker: facts": ["revoked"]}, "everything is erased")
+    # Then it is shown: a press before that is for the locked app.
+    eventually(
+        lambda: page.evaluate("() => localStorage.getItem('applocker-device/applocker') === null"), "it is not paired"
+    )
     harmless(page)
     hold(page, page.locator(".calculator-display"))
     page.get_by_role("heading", name=TITLE).wait_for()

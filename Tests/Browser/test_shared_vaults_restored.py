@@ -20,6 +20,8 @@ def backed_up(hub, *members):
     def restarted(change, members):
         hub.stop_hub()
         change()
+        for one in members:
+            one.until(f"async () => !(await ({LIVE})())", "the end of the connection is noticed")
         hub.start_hub()
         for one in members:
             one.do(WAKE)

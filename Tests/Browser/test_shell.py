@@ -65,7 +65,8 @@ def test_a_push_from_the_computer_is_shown_while_locked(phone, computer):
     before = page.evaluate(NEWEST_EVENT)
     computer.run("unlock", "diary", passcode="wrong one")
     eventually(lambda: page.evaluate(NEWEST_EVENT) != before, "an event arrives")
-    eventually(lambda: registrations, "the worker's registration is found")
+    # The page is called because Playwright reports events only then.
+    eventually(lambda: page.evaluate("() => true") and registrations, "the worker's registration is found")
     record = page.evaluate(NEWEST_EVENT)
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()

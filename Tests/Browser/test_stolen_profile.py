@@ -22,7 +22,7 @@ KEEP = """async ([pin, marker]) => {
     const companion = await Companion.open();
     await companion.unlockWithPIN(pin);
     await companion.notes.save(null, { title: marker, body: marker });
-    const end = performance.now() + 20000;
+    const end = performance.now() + 60000;
     while ((await companion.report()).waiting > 0 && performance.now() < end) {
         await new Promise((done) => setTimeout(done, 10));
     }

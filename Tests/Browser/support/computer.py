@@ -184,7 +184,7 @@ class Computer:
     def run(self, *arguments, passcode=None, input=None):
         """Returns the command's output, or None if it failed, with the reason in `errors`."""
         child = self.start(*arguments, passcode=passcode, stdin=subprocess.PIPE if input else subprocess.DEVNULL)
-        output, self.errors = child.communicate(input, timeout=60)
+        output, self.errors = child.communicate(input, timeout=240)
         return output if child.returncode == 0 else None
 
     def expect(self, *arguments, passcode=None, input=None):
@@ -219,7 +219,8 @@ class Computer:
     def notes(self):
         """Titles and texts, sorted by title."""
         titles = [note["title"] for note in json.loads(self.expect("note", "list", "--json"))["notes"]]
-        return sorted([title, self.note(title)["body"]] for title in titles)
+        # One may be removed meanwhile.
+        return sorted([title, (self.note(title) or {}).get("body")] for title in titles)
 
     def edit_note(self, title, text):
         self.expect("note", "edit", title, "-", input=text)

@@ -7,10 +7,12 @@ from playwright.sync_api import Page
 
 from moment_steps import PAINTER
 from note_steps import take_photos
+from overview_steps import SEAL_SHARED
 
 # Writes records to this browser's store as if the hub had sent them. Times are relative to the page's clock.
 CONTENT = (
     PAINTER
+    + SEAL_SHARED
     + """
     const { randomID } = await import("/crypto/bytes.js");
     const { device } = companion;
@@ -24,7 +26,7 @@ CONTENT = (
     const put = (collection, id, record) => rows.push(
         { key: `${collection}/${id}`, collection, sequence: sequence++, record, at: now });
     const shared = async (collection, id, body) =>
-        put(collection, id, await keys.sealHousehold(collection, id, body, device.statusKeys));
+        put(collection, id, await sealShared(collection, id, body));
     const note = async (title, body, created, id = randomID()) => {
         const name = { vault, collection: "notes", id, revision: 1 };
         const { replaces, ...record } = await keys.sealContent(name, { title, body, created, modified: created }, 0);
@@ -117,8 +119,7 @@ def filled(phone, content_at=None, has_intruder_photos=True, has_moment_photos=T
 def opened(phone, screen):
     """Shows a screen, newly drawn."""
     page = phone.page
-    for dialog in page.locator("dialog").all():
-        dialog.evaluate("(dialog) => dialog.close()")
+    page.evaluate("() => document.querySelectorAll('dialog').forEach((dialog) => dialog.close())")
     page.evaluate(
         """(address) => {
         document.getElementById("toasts").replaceChildren();

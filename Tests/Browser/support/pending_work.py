@@ -23,10 +23,14 @@ COUNT_WORK = """() => {
     const cryptography = ["decrypt", "deriveBits", "deriveKey", "digest", "encrypt", "exportKey", "importKey", "sign"];
     for (const name of [...cryptography, "verify"]) counted(SubtleCrypto.prototype, name);
     for (const name of ["estimate", "persisted"]) counted(StorageManager.prototype, name);
+    counted(ServiceWorkerContainer.prototype, "getRegistration");
+    for (const name of ["getClientCapabilities", "isUserVerifyingPlatformAuthenticatorAvailable"]) {
+        if (window.PublicKeyCredential?.[name]) counted(PublicKeyCredential, name);
+    }
     const { transaction } = IDBDatabase.prototype;
     IDBDatabase.prototype.transaction = function (...args) {
-        count();
         const made = transaction.apply(this, args);
+        count();
         for (const kind of ["complete", "abort"]) made.addEventListener(kind, ended);
         return made;
     };

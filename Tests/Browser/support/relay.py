@@ -37,6 +37,11 @@ class Relay:
                     near.close()
                     continue
                 self.pairs |= {near, far}
+                if self.listener is not listener:
+                    # It was cut while this connection was made.
+                    for one in (near, far):
+                        one.close()
+                    continue
                 for one, other in ((near, far), (far, near)):
                     threading.Thread(target=self.carry, args=[one, other], daemon=True).start()
 

@@ -4,7 +4,8 @@
 
 import time
 
-SECONDS = 60
+# A computer that lost the hub waits for up to a minute before it tries again.
+SECONDS = 120
 
 
 def eventually(condition, what="it"):
