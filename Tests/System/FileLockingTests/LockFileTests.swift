@@ -182,7 +182,7 @@ struct LockFileTests {
                 let name = (try? FileManager.default.contentsOfDirectory(atPath: folder))?
                     .first { $0.hasPrefix(".applocker-") }
                 let file = open(folder + "/" + (name ?? ""), O_WRONLY | O_CLOEXEC)
-                pwrite(file, "x", 1, 2 << 20)
+                pwrite(file, "other bytes", 11, 2 << 20)
                 close(file)
             }
         }
