@@ -24,6 +24,9 @@ static const char backup_page[] = {
 static const char bar[] = {
 #embed "ui/bar.ui"
     , 0};
+static const char category_dialog[] = {
+#embed "ui/category-dialog.ui"
+    , 0};
 static const char devices_page[] = {
 #embed "ui/devices-page.ui"
     , 0};
@@ -75,6 +78,9 @@ static const char recovery_view[] = {
 static const char row[] = {
 #embed "ui/row.ui"
     , 0};
+static const char schedule_group[] = {
+#embed "ui/schedule-group.ui"
+    , 0};
 static const char schedule_times[] = {
 #embed "ui/schedule-times.ui"
     , 0};
@@ -104,6 +110,7 @@ static const struct {
     {"apps-page", apps_page},
     {"backup-page", backup_page},
     {"bar", bar},
+    {"category-dialog", category_dialog},
     {"devices-page", devices_page},
     {"event-row", event_row},
     {"files-page", files_page},
@@ -121,6 +128,7 @@ static const struct {
     {"passcode-dialog", passcode_dialog},
     {"recovery-view", recovery_view},
     {"row", row},
+    {"schedule-group", schedule_group},
     {"schedule-times", schedule_times},
     {"settings-page", settings_page},
     {"shortcuts", shortcuts},

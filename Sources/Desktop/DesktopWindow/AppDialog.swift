@@ -4,7 +4,6 @@ import ControlAPI
 import DesktopModels
 import GtkSupport
 import Localization
-import Policy
 
 /// The rules of one locked app.
 @MainActor
@@ -15,7 +14,7 @@ final class AppDialog {
     private let screen = AppDialog.template.make()
     private let model: AppsModel
     private let app: AppItem
-    private let schedule: ScheduleEditor
+    private let schedule: ScheduleGroup
     private let categories: RowList<Membership>
     private var isUpdating = false
 
@@ -28,7 +27,9 @@ final class AppDialog {
         self.app = app
         self.model = model
         let id = app.id
-        schedule = ScheduleEditor(in: screen["times"])
+        schedule = ScheduleGroup(
+            in: screen["schedule_group"], app.listed?.schedule, always: localized("Always locked")
+        ) { text in Task { await model.change(id, ChangeAppRequest(schedule: text)) } }
         categories = RowList(screen["categories"]) { row, category in
             row.show(title: category.id)
             row.showButton(
@@ -61,25 +62,14 @@ final class AppDialog {
     }
 
     private func fill() {
-        let draft = ScheduleDraft(text: app.listed?.schedule)
-        screen["schedule_kind"].setChoices(ScheduleDraft.Kind.allCases.map(\.title), selected: draft.kind.rawValue)
-        screen["template"].setChoices(
-            [localized("Own times")] + ScheduleDraft.templates.map(\.title),
-            selected: (ScheduleDraft.templates.firstIndex { $0.draft == draft } ?? -1) + 1)
-        schedule.times = draft.times.isEmpty ? [ScheduleDraft.usual] : draft.times
         let shared = app.listed?.sharedWith ?? []
         screen["shared"].setVisible(!shared.isEmpty)
         screen["shared"].setRowSubtitle(shared.joined(separator: ", "))
         screen["programs"].setRowSubtitle((app.listed?.executables ?? []).joined(separator: ", "))
-        showTimes()
     }
 
     private func connect() {
         let (id, model) = (app.id, model)
-        Signals.connectChange(screen["schedule_kind"].raw, "notify::selected") { [unowned self] in showTimes() }
-        Signals.connectChange(screen["template"].raw, "notify::selected") { [unowned self] in beginWithTemplate() }
-        Signals.connect(screen["add_times"].raw, "clicked") { [unowned self] in schedule.add(ScheduleDraft.usual) }
-        Signals.connect(screen["save_schedule"].raw, "clicked") { [unowned self] in saveSchedule() }
         Signals.connect(screen["own_passcode"].raw, "changed") { [unowned self] in
             screen["set_passcode"].setSensitive(PasscodeStrength(screen["own_passcode"].text).isAccepted)
         }
@@ -123,37 +113,4 @@ final class AppDialog {
 
     /// - Parameter body: the window was closed.
     func onClose(_ body: @escaping @MainActor () -> Void) { Signals.connect(screen.widget.raw, "destroy", body) }
-
-    private func showTimes() {
-        let kind = ScheduleDraft.Kind(rawValue: screen["schedule_kind"].selectedChoice) ?? .always
-        screen["times"].setVisible(kind != .always)
-        screen["add_times"].setVisible(kind != .always)
-        screen["template"].setVisible(kind != .always)
-        showProblem("")
-    }
-
-    private func beginWithTemplate() {
-        let number = screen["template"].selectedChoice - 1
-        guard ScheduleDraft.templates.indices.contains(number) else { return }
-        let draft = ScheduleDraft.templates[number].draft
-        schedule.times = draft.times
-        adw_combo_row_set_selected(screen["schedule_kind"].cast(to: AdwComboRow.self), guint(draft.kind.rawValue))
-    }
-
-    private func saveSchedule() {
-        let kind = ScheduleDraft.Kind(rawValue: screen["schedule_kind"].selectedChoice) ?? .always
-        let (id, model) = (app.id, model)
-        do throws(PolicyError) {
-            let text = try ScheduleDraft(kind: kind, times: schedule.times).text()
-            showProblem("")
-            Task { await model.change(id, ChangeAppRequest(schedule: text)) }
-        } catch {
-            showProblem(localized(written: error.sentence))
-        }
-    }
-
-    private func showProblem(_ sentence: String) {
-        screen["schedule_problem"].setText(sentence)
-        screen["schedule_problem"].setVisible(!sentence.isEmpty)
-    }
 }

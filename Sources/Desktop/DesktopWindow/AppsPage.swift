@@ -13,14 +13,19 @@ final class AppsPage: Page {
     private let screen = AppsPage.template.make()
     private let model: AppsModel
     private let listed: RowList<AppItem>
+    private let categories: RowList<CategoryItem>
     private let running: RowList<AppItem>
     private let others: RowList<AppItem>
 
     var widget: Widget { screen.widget }
     var search: Widget? { screen["search"] }
 
-    /// - Parameter onDetails: the user chose an app on the list.
-    init(_ model: AppsModel, onDetails: @escaping (AppItem) -> Void) {
+    /// - Parameters:
+    ///   - onDetails: the user chose an app on the list.
+    ///   - onCategory: the user chose a category.
+    init(
+        _ model: AppsModel, onDetails: @escaping (AppItem) -> Void, onCategory: @escaping (CategoryItem) -> Void
+    ) {
         self.model = model
         listed = RowList(screen["listed"]) { row, app in
             row.show(title: app.name, subtitle: app.stateText)
@@ -40,6 +45,13 @@ final class AppsPage: Page {
                 Task { await model.unlock(app.id, grant) }
             }
             row.onActivate = { onDetails(app) }
+        }
+        categories = RowList(screen["categories"]) { row, category in
+            row.show(title: category.id, subtitle: category.text)
+            row.showButton(localized("Edit"), accessible: localized("Edit the category \(category.id)"))
+            row.setActivatable(true)
+            row.onButton = { onCategory(category) }
+            row.onActivate = { onCategory(category) }
         }
         running = RowList(screen["running"]) { row, app in
             row.show(title: app.name)
@@ -69,6 +81,8 @@ final class AppsPage: Page {
 
     private func update() {
         listed.update(model.listed)
+        categories.update(model.shownCategories)
+        screen["categories_group"].setVisible(!model.shownCategories.isEmpty)
         running.update(model.running)
         others.update(model.others)
         screen["none_listed"].setVisible(model.listed.isEmpty && model.search.isEmpty)

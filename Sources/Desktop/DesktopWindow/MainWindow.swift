@@ -22,6 +22,7 @@ final class MainWindow {
     private var firstRun: FirstRunView?
     private var passcodes: PasscodeDialog?
     private var details: AppDialog?
+    private var categoryDetails: CategoryDialog?
     private var polling: Task<Void, Never>?
     private var ticking: Task<Void, Never>?
     private var watching: Task<Void, Never>?
@@ -66,7 +67,9 @@ final class MainWindow {
         let window = { [unowned self] in widget }
         let announce = { [context = models.context] in context.announce($0) }
         let overview = OverviewPage(models.overview) { [unowned self] in apply($0) }
-        let apps = AppsPage(models.apps) { [unowned self] in showDetails($0) }
+        let apps = AppsPage(
+            models.apps, onDetails: { [unowned self] in showDetails($0) },
+            onCategory: { [unowned self] in showDetails($0) })
         add("overview", localized("Overview"), "security-high-symbolic", overview)
         add("apps", localized("Apps"), "view-app-grid-symbolic", apps)
         add(
@@ -167,6 +170,7 @@ final class MainWindow {
 
     private func showRecovery() {
         details?.close()
+        categoryDetails?.close()
         show(pageNamed: "settings")
         (pages[shown].page as? SettingsPage)?.showRecovery()
     }
@@ -310,6 +314,13 @@ extension MainWindow {
         let dialog = AppDialog(app, models.apps, parent: widget)
         details = dialog
         dialog.onClose { [weak self] in self?.details = nil }
+    }
+
+    private func showDetails(_ category: CategoryItem) {
+        guard categoryDetails == nil else { return }
+        let dialog = CategoryDialog(category, models.apps, parent: widget)
+        categoryDetails = dialog
+        dialog.onClose { [weak self] in self?.categoryDetails = nil }
     }
 
     private func apply(_ remedy: Remedy) {

@@ -18,6 +18,16 @@ public struct AppItem: Equatable, Sendable, Identifiable {
     public var isOpen: Bool { listed.map { $0.state != .locked } ?? false }
 }
 
+/// A category of locked apps.
+public struct CategoryItem: Equatable, Sendable, Identifiable {
+    /// Its name.
+    public var id: String
+    /// "2 apps · block mon-fri 22:00-07:00".
+    public var text: String
+    /// As the control socket has it; nil without one.
+    public var schedule: String?
+}
+
 /// The apps: those on the list, and those that can be added.
 @MainActor @Observable
 public final class AppsModel {
@@ -34,7 +44,17 @@ public final class AppsModel {
     /// Words that a name or id has to contain, all of them.
     public var search = "" { didSet { filter() } }
     /// Whether all lists are empty because of the search.
-    public var findsNothing: Bool { !search.isEmpty && listed.isEmpty && running.isEmpty && others.isEmpty }
+    public var findsNothing: Bool {
+        !search.isEmpty && listed.isEmpty && shownCategories.isEmpty && running.isEmpty && others.isEmpty
+    }
+    /// The categories that match the search.
+    public var shownCategories: [CategoryItem] {
+        categories.filter { hasAllWords(search, in: $0.name) }.map {
+            CategoryItem(id: $0.name, text: text(of: $0), schedule: $0.schedule)
+        }
+    }
+    /// All apps on the list, by name.
+    public private(set) var locked: [AppItem] = []
 
     /// Returns the ids of those of the apps that run.
     public typealias RunningCheck = @Sendable ([InstalledReport]) async -> Set<String>
@@ -83,6 +103,8 @@ public final class AppsModel {
                     isRunning: running.contains(app.id))
             }
         all = items.sorted { ($0.name.lowercased(), $0.id) < ($1.name.lowercased(), $1.id) }
+        let locked = all.filter { $0.listed != nil }
+        if self.locked != locked { self.locked = locked }
         filter()
     }
 
@@ -96,6 +118,12 @@ public final class AppsModel {
         if self.listed != listed { self.listed = listed }
         if self.running != running { self.running = running }
         if self.others != others { self.others = others }
+    }
+
+    private func text(of category: CategoryReport) -> String {
+        let count = category.apps.count
+        let apps = localized(count, one: "\(count) app", other: "\(count) apps")
+        return [apps, category.schedule.map(localizedSchedule)].compactMap(\.self).joined(separator: " · ")
     }
 
     private func stateText(_ app: AppReport) -> String {
@@ -198,12 +226,32 @@ extension AppsModel {
     public func setCategory(_ category: String, of app: String, contains: Bool) async {
         let members = categories.first { $0.name == category }?.apps ?? []
         guard members.contains(app) != contains else { return }
-        let apps = contains ? members + [app] : members.filter { $0 != app }
+        await change(category, SetCategoryRequest(apps: contains ? members + [app] : members.filter { $0 != app }))
+    }
+
+    /// - Parameter text: as the control socket has it; "" removes the schedule.
+    public func setSchedule(_ text: String, ofCategory category: String) async {
+        await change(category, SetCategoryRequest(schedule: text))
+    }
+
+    private func change(_ category: String, _ change: SetCategoryRequest) async {
         await context.attempt {
             try await context.session.performAsking(localized("Change \(category)")) { token in
                 _ = try await context.control.call(
-                    \.setCategory, parameter: category, token: token, body: SetCategoryRequest(apps: apps))
+                    \.setCategory, parameter: category, token: token, body: change)
             }
+            context.announce(localized("\(category) is changed."))
+        }
+        await refresh()
+    }
+
+    /// Its apps stay on the list.
+    public func removeCategory(_ category: String) async {
+        await context.attempt {
+            try await context.session.performAsking(localized("Remove \(category)")) { token in
+                _ = try await context.control.call(\.removeCategory, parameter: category, token: token)
+            }
+            context.announce(localized("The category \(category) is removed."))
         }
         await refresh()
     }

@@ -191,6 +191,37 @@ struct AppsModelTests {
         await model.setCategory("work", of: "mail", contains: true)
         #expect(control.requests(.setCategory).count == 1)
     }
+
+    @Test func aCategoryIsFoundByItsNameAndShownWithItsSchedule() async {
+        control.on(\.listCategories) { _ in
+            CategoryList(categories: [
+                CategoryReport(name: "games", apps: ["gone", "mail"], schedule: "allow sat,sun 14:00-18:00"),
+                CategoryReport(name: "work", apps: ["mail"]),
+            ])
+        }
+        await model.load()
+        #expect(model.shownCategories.map(\.text) == ["2 apps · allow sat,sun 14:00-18:00", "1 app"])
+        model.search = "games"
+        #expect(model.shownCategories.map(\.id) == ["games"] && model.listed.isEmpty && !model.findsNothing)
+        #expect(model.locked.map(\.id) == ["gone", "mail"], "those that a category can have")
+    }
+
+    @Test func aCategorysScheduleIsChangedAndItIsRemoved() async throws {
+        control.on(\.setCategory) { _ in CategoryReport(name: "work", apps: []) }
+        control.on(\.removeCategory) { _ in DoneReport() }
+        await model.load()
+        async let changed: Void = model.setSchedule("block daily 22:00-07:00", ofCategory: "work")
+        await answer(context.prompt)
+        await changed
+        let request = try #require(control.requests(.setCategory).first)
+        let body = try request.body(as: SetCategoryRequest.self)
+        #expect(body.schedule == "block daily 22:00-07:00" && body.apps == nil, "its apps stay")
+        async let removed: Void = model.removeCategory("work")
+        await answer(context.prompt)
+        await removed
+        #expect(control.requests(.removeCategory).count == 1)
+        #expect(context.announcement == "The category work is removed.")
+    }
 }
 
 struct ScheduleDraftTests {
