@@ -7,8 +7,6 @@ import Testing
 
 /// The real window with a real daemon behind it, read and operated as a screen reader and a keyboard do.
 @Suite(.windowSession) struct DesktopWindowTests {
-    private let calculator = "org.gnome.Calculator"
-
     /// A key for each page, and words that only it shows.
     private let pages = [
         ("alt+1", "Overview", "No app is locked"), ("alt+2", "Apps", "No app is locked yet"),
@@ -166,48 +164,6 @@ import Testing
             try await session.client.call(\.listApps).apps.map(\.schedule) == ["block mon,wed-sat 22:00-07:00"]
         }
         try await session.photograph("schedule")
-    }
-
-    @Test(.requires(.program("gnome-calculator")), arguments: WindowScreenKind.both)
-    func theFirstRunIsDoneByKeyboard(on screen: WindowScreenKind) async throws {
-        let session = try await WindowSession(isSetUp: false, on: screen)
-        try await session.startWindow()
-        try await session.awaitWords("Choose a passcode")
-        try await session.photograph("first-run-passcode")
-        try await session.type(WindowSession.passcode)
-        try await session.press(keys: "Tab", "Tab")
-        try await session.type(WindowSession.passcode)
-        try await session.awaitWords("Very strong.")
-        try await session.press(keys: "Return")
-        try await session.awaitWords("Which apps are locked?")
-        #expect(try await session.client.call(\.status).isSetUp)
-        try await session.type("calculator")
-        try await session.awaiting("the search is applied") { try await !session.isShown("Firefox ESR") }
-        try await session.press(keys: "Tab", "space")
-        try await session.awaitWords("Lock 1 App")
-        try await session.photograph("first-run-apps")
-        try await session.press(keys: "alt+l")
-        try await session.awaitWords("When you are away")
-        try await session.photograph("first-run-absence")
-        #expect(try await session.client.call(\.listApps).apps.map(\.id) == [calculator])
-        for words in ["Your phone", "If you forget the passcode", "AppLocker is ready"] {
-            try await session.press(keys: "alt+s")
-            try await session.awaitWords(words)
-            try await session.photograph(
-                "first-run-\(words.lowercased().prefix(6).replacingOccurrences(of: " ", with: "-"))")
-        }
-        try await session.awaitWords("Start Calculator Now")
-        try await session.press(keys: "alt+o")
-        try await session.awaitWords("Overview")
-        // The first run's views are released; what they showed changes once more.
-        try await session.press(keys: "alt+9")
-        try await session.press("Make Recovery Sheet")
-        try await session.enterPasscode(verb: "Make")
-        try await session.awaitWords("Print this code, or write it down.")
-        // The code leaves the window with the page.
-        try await session.press(keys: "alt+1", "alt+9")
-        try await session.awaitWords("Make Recovery Sheet")
-        #expect(try await !session.isShown("Print this code, or write it down."))
     }
 
     @Test(arguments: WindowScreenKind.usual)
