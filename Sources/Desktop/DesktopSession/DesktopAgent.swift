@@ -110,9 +110,15 @@ actor DesktopAgent {
                 }
             }
         } catch {
-            await update(nil)
+            await disconnected()
             throw error
         }
+        await disconnected()
+    }
+
+    /// A daemon that starts again sends the warnings that still apply, and knows nothing of the others.
+    private func disconnected() async {
+        for key in Array(closing.keys) { await withdrawWarning(key) }
         await update(nil)
     }
 

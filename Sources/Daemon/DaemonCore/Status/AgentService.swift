@@ -45,8 +45,14 @@ actor AgentService {
         agents[connection] = Agent(peer: peer, events: events)
         await log.setFollowed(true)
         await presence.agentJoined(peer, connection: connection)
-        for warning in await apps.sentClosingWarnings() where Self.concerns(warning.closing.user, peer.user) {
+        let sent = await apps.sentClosingWarnings()
+        for warning in sent where Self.concerns(warning.closing.user, peer.user) {
             events.yield(.closing(Self.notice(of: warning.closing, name: warning.name, left: warning.left)))
+        }
+        // A withdrawal since then may have overtaken its warning.
+        let still = Set(await apps.sentClosingWarnings().map(\.closing))
+        for (closing, _, _) in sent where !still.contains(closing) && Self.concerns(closing.user, peer.user) {
+            events.yield(.closingWithdrawn(app: closing.app.rawValue))
         }
         return stream
     }
