@@ -96,6 +96,23 @@ def unlock(phone):
     phone.confirm("Open your moments")
 
 
+# A hidden page has no frames, with which the event comes.
+HOLD_CLOSE_EVENTS = """() => addEventListener("close", (event) => {
+    if (event.isTrusted) event.stopImmediatePropagation();
+}, { capture: true })"""
+
+
+def test_nothing_of_an_open_photo_remains_after_a_hidden_page_was_locked(phone):
+    page = looked_at(phone)
+    page.get_by_role("button", name="Zoom photo 1 of 1").click()
+    page.locator(".moment-view-large[data-shown]").wait_for()
+    page.evaluate(HOLD_CLOSE_EVENTS)
+    page.evaluate(COUNT_WORK)
+    locks(phone, "hidden")
+    page.evaluate("() => settled()")
+    eventually_equals(lambda: reached(phone), [], "no words are reachable while locked")
+
+
 @pytest.mark.service_worker
 def test_nothing_of_an_open_moment_remains_after_locking(phone):
     page = looked_at(phone)

@@ -35,7 +35,7 @@ export function closeDialogsOnBack() {
         isPassed = isSameScreen && left.dialogs > open().length && left.dialogs > shown.dialogs;
         const closed = open().slice(shown.dialogs);
         isClosed = isSameScreen && closed.length > 0;
-        for (const dialog of closed) dialog.close();
+        for (const dialog of closed) closeModal(dialog);
         if (isPassed) history.back();
     });
 }
@@ -47,6 +47,17 @@ function addEntry() {
     const below = { ...entry, visit: entry.visit || crypto.randomUUID() };
     history.replaceState(below, "");
     history.pushState((shown = { ...below, dialogs: count }), "");
+}
+
+/**
+ * Closes it at once: the browser's own event "close" comes with a later frame, and on a hidden page not before it is
+ * seen again. Its listeners are to be `once`.
+ * @param {HTMLDialogElement} dialog
+ */
+export function closeModal(dialog) {
+    if (!dialog.open) return;
+    dialog.close();
+    dialog.dispatchEvent(new Event("close"));
 }
 
 /**

@@ -1,7 +1,7 @@
 // Modal questions. A sheet is a <dialog>: the browser keeps the focus in it, and Escape closes it, as do Back and, on a
 // phone, a swipe down.
 import { element } from "./element.js";
-import { showModal } from "./modal.js";
+import { closeModal, showModal } from "./modal.js";
 import { button, field, rows } from "./parts.js";
 import { closeBySwipe } from "./sheet-swipe.js";
 
@@ -25,9 +25,7 @@ export function sheet(title, signal, build) {
         const end = (/** @type {Answer | null} */ given) => {
             if (!dialog.open) return;
             answer = given;
-            dialog.close();
-            // The browser's own event comes with a later frame, and on a hidden page not before it is seen again.
-            dialog.dispatchEvent(new Event("close"));
+            closeModal(dialog);
         };
         dialog.append(
             element("div", { class: "sheet-head" }, element("h2", { class: "sheet-title", id: "sheet-title" }, title)),
@@ -36,7 +34,7 @@ export function sheet(title, signal, build) {
         dialog.addEventListener("click", (event) => {
             if (event.target === dialog && isOutside(dialog, event)) end(null);
         });
-        dialog.addEventListener("close", () => closed.abort());
+        dialog.addEventListener("close", () => closed.abort(), { once: true });
         signal.addEventListener("abort", () => {
             closed.abort();
             end(null);

@@ -2,7 +2,7 @@
 import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { banner, empty } from "../../ui/parts.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live, redrawing, untilReleased } from "../../ui/live.js";
 import { counted, dayName, timeOfDay } from "../../ui/words.js";
 import { PictureLoader, small } from "../../ui/picture-loader.js";
 import { placeholder, viewPhoto } from "./view.js";
@@ -42,7 +42,7 @@ class PhotoGrid {
         this.#loader = new PictureLoader(companion, signal, (place) => place.setAttribute("data-failed", ""),
             { open: async (id) => small(await companion.intruderPhotos.picture(id)) });
         this.element = element("div", { class: "photos" }, this.#offline, this.#days, this.#empty, this.#end);
-        companion.addEventListener("connection", () => this.#connection(), { signal });
+        companion.addEventListener("connection", redrawing(async () => this.#connection(), signal), { signal });
         const more = new IntersectionObserver((seen) => {
             if (!seen.some((one) => one.isIntersecting) || this.#shown >= this.#photos.length) return;
             this.#shown += step;

@@ -3,7 +3,7 @@
 import { offlineReason } from "../../ui/command-progress.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { showModal } from "../../ui/modal.js";
+import { closeModal, showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
 import { shareFile } from "../../ui/share-file.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
@@ -37,7 +37,7 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
     const save = iconButton("share", "Save to this device", () => keep());
     /** @type {HTMLDialogElement} */
     const dialog = element("dialog", { class: "photos-view", "aria-label": "Intruder photo" },
-        element("div", { class: "photos-bar" }, iconButton("cross", "Close", () => dialog.close()),
+        element("div", { class: "photos-bar" }, iconButton("cross", "Close", () => closeModal(dialog)),
             element("div", { class: "photos-caption" }, when, what), save,
             iconButton("trash", "Delete this photo", () => drop())),
         stage, element("div", { class: "photos-turn" }, back, place, forward));
@@ -53,7 +53,7 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
         forget();
         whole();
         const shown = photo;
-        if (!shown) return dialog.close();
+        if (!shown) return closeModal(dialog);
         const all = photos();
         const index = all.findIndex(({ id }) => id === shown.id);
         back.disabled = index <= 0;
@@ -121,7 +121,7 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
     }
 
     const whole = zoomable(stage, image, turn, signal, {
-        tapped: () => dialog.classList.toggle("photos-view-bare"), pulledDown: () => dialog.close(),
+        tapped: () => dialog.classList.toggle("photos-view-bare"), pulledDown: () => closeModal(dialog),
     });
     dialog.addEventListener("keydown", (event) => {
         if (event.key === "ArrowLeft") turn(-1);
@@ -130,8 +130,8 @@ export function viewPhoto(context, photos, first, { describe, remove }) {
     dialog.addEventListener("close", () => {
         forget();
         ended.abort();
-    });
-    context.signal.addEventListener("abort", () => dialog.close(), { once: true, signal });
+    }, { once: true });
+    context.signal.addEventListener("abort", () => closeModal(dialog), { once: true, signal });
     showModal(dialog);
     show();
 }

@@ -3,7 +3,7 @@
 import { isRecording } from "../../formats/moment-format.js";
 import { controllerWithin } from "../../ui/abort.js";
 import { dismantle, element } from "../../ui/element.js";
-import { showModal } from "../../ui/modal.js";
+import { closeModal, showModal } from "../../ui/modal.js";
 import { iconButton } from "../../ui/parts.js";
 import { named, sentenceOf } from "../../ui/words.js";
 import { animation, mayMove } from "./animation.js";
@@ -66,7 +66,7 @@ export function viewMomentPhoto(context, moment, first, left) {
     const forward = iconButton("forward", "Next photo", () => turn(1));
     /** @type {HTMLDialogElement} */
     const dialog = element("dialog", { class: "moment-view", "aria-label": "Photo" },
-        stage, element("div", { class: "moment-view-bar" }, iconButton("cross", "Close", () => dialog.close()),
+        stage, element("div", { class: "moment-view-bar" }, iconButton("cross", "Close", () => closeModal(dialog)),
             element("p", { class: "moment-view-place" }, place,
                 element("span", { class: "caption" }, shortDay(moment))),
             sharing, back, forward),
@@ -133,7 +133,7 @@ export function viewMomentPhoto(context, moment, first, left) {
     }
 
     const whole = zoomable(stage, all, turn, signal, {
-        tapped: () => dialog.classList.toggle("moment-view-bare"), pulledDown: () => dialog.close(),
+        tapped: () => dialog.classList.toggle("moment-view-bare"), pulledDown: () => closeModal(dialog),
     });
     dialog.addEventListener("keydown", (event) => {
         // The arrows wind a recording.
@@ -148,8 +148,8 @@ export function viewMomentPhoto(context, moment, first, left) {
         dismantle(dialog);
         large.alt = "";
         if (wasOpen) left(index);
-    });
-    signal.addEventListener("abort", () => dialog.open && dialog.close(), { once: true });
+    }, { once: true });
+    signal.addEventListener("abort", () => closeModal(dialog), { once: true });
     showModal(dialog);
     show();
 }
