@@ -154,7 +154,8 @@ HOLD_READS = """async () => {
 
 @pytest.mark.clock
 @pytest.mark.computer_is_off
-def test_a_press_is_not_lost_when_what_was_read_before_it_is_drawn(phone):
+@pytest.mark.parametrize("press", ["click", "tap"])
+def test_a_press_is_not_lost_when_what_was_read_before_it_is_drawn(phone, press):
     page = phone.page
     make(phone, "blocked", 1)
     blocked = page.get_by_role("link", name="diary")
@@ -162,9 +163,7 @@ def test_a_press_is_not_lost_when_what_was_read_before_it_is_drawn(phone):
     page.evaluate(HOLD_READS)
     make(phone, "repeated", 1)
     eventually(lambda: page.evaluate("() => window.release !== null"), "the alerts have been read")
-    blocked.hover()
+    page.evaluate("() => addEventListener('pointerdown', () => window.release(), { once: true, capture: true })")
     with clock.paused(page):
-        page.mouse.down()
-        page.evaluate("() => window.release()")
-        page.mouse.up()
+        getattr(blocked, press)()
         page.get_by_role("heading", name="Alerts", level=1).wait_for()

@@ -69,6 +69,11 @@ def test_an_empty_moment_is_refused_with_a_message(phone):
     page.get_by_text("There is nothing to save yet").wait_for()
     phone.picture("editor-refused")
     phone.check()
+    # As a photo does.
+    chosen(page, picture(phone, 1))
+    sealed(page, 1)
+    page.get_by_text("There is nothing to save yet").wait_for(state="detached")
+    page.get_by_role("button", name="Remove photo 1").click()
     written(page, "Only words", "No photo at all.")
     page.get_by_label("Day", exact=True).fill("")
     page.get_by_role("button", name="Save", exact=True).click()

@@ -3,22 +3,38 @@
 /** A button that is held longer than this is replaced under the finger. */
 const longestPress = 2000;
 
+/** Of a finger the click is an event of its own, shortly after its end. In milliseconds. */
+const clickWithin = 300;
+/** A finger that moved farther, in CSS pixels, causes no click. */
+const farthestTap = 20;
+
 /** Ends when no mouse button and no finger is down. */
 let released = Promise.resolve();
 let release = () => {};
-/** Its message arrives after the click, which follows the end of the press in the same task. */
+let [startX, startY] = [0, 0];
+/** @type {(() => void)[]} of each press that ended */
+const ended = [];
+/** Its message arrives after the click's own task. */
 const afterClick = new MessageChannel();
-afterClick.port2.onmessage = () => release();
-window.addEventListener("pointerdown", () => {
+afterClick.port2.onmessage = () => ended.shift()?.();
+const releaseSoon = () => {
+    ended.push(release);
+    afterClick.port1.postMessage(null);
+};
+window.addEventListener("pointerdown", ({ clientX, clientY }) => {
     release();
+    [startX, startY] = [clientX, clientY];
     released = new Promise((resolve) => {
         release = resolve;
         setTimeout(resolve, longestPress);
     });
 }, { capture: true });
-for (const end of ["pointerup", "pointercancel"]) {
-    window.addEventListener(end, () => afterClick.port1.postMessage(null), { capture: true });
-}
+window.addEventListener("pointerup", ({ pointerType, clientX, clientY }) => {
+    // Of a mouse the click follows in the same task.
+    if (pointerType === "mouse" || Math.hypot(clientX - startX, clientY - startY) > farthestTap) releaseSoon();
+    else setTimeout(release, clickWithin);
+}, { capture: true });
+for (const end of ["click", "pointercancel"]) window.addEventListener(end, releaseSoon, { capture: true });
 
 /**
  * Ends once nothing is pressed: a press on what moves or is replaced before the release does nothing. What reads before

@@ -1,6 +1,6 @@
 // This device leaves the household.
 import { element } from "../../ui/element.js";
-import { redrawing } from "../../ui/live.js";
+import { redrawing, untilReleased } from "../../ui/live.js";
 import { banner, button, card, points, section } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { computerToAsk } from "./settings.js";
@@ -15,6 +15,7 @@ export async function removal(context) {
     const warn = async () => {
         const { waiting, failed } = await companion.report();
         const unsent = waiting + failed;
+        await untilReleased();
         if (signal.aborted) return;
         warned.hidden = unsent === 0;
         warned.replaceChildren(banner("warning", "danger",

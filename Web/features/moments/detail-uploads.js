@@ -2,6 +2,7 @@
 import { recordKey } from "../../formats/record-key.js";
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
+import { untilReleased } from "../../ui/live.js";
 import { countedKinds, kindOf } from "../../ui/recording-words.js";
 
 /** @typedef {import("./moments.js").Moment} Moment */
@@ -52,6 +53,7 @@ export class UploadState {
         const { companion, signal } = this.#context;
         const states = await Promise.all(moment.photos.map(async ({ id }) =>
             ({ id, ...(await companion.momentPhotos.status(id)) }))).catch(() => []);
+        await untilReleased();
         if (signal.aborted || round !== this.#round) return;
         const waiting = states.filter(({ isWaiting }) => isWaiting);
         const isRefused = moment.problem !== null || waiting.some((one) => one.problem);

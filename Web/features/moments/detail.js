@@ -2,6 +2,7 @@
 import { dayOf } from "../../formats/moment-format.js";
 import { controllerWithin } from "../../ui/abort.js";
 import { element, keyed } from "../../ui/element.js";
+import { untilReleased } from "../../ui/live.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 import { neighbours } from "./detail-neighbours.js";
@@ -101,11 +102,13 @@ class Detail {
         try {
             const moment = await companion.moments.read(this.#moment.id);
             const { moments } = await companion.moments.list();
+            await untilReleased();
             // A later update was drawn already.
             if (signal.aborted || this.#isComparing || update !== this.#newestUpdate) return;
             this.#moment = moment;
             this.#draw(moments);
         } catch (error) {
+            await untilReleased();
             if (signal.aborted || companion.state !== "unlocked") return;
             this.#photosShown.abort();
             this.element.replaceChildren(empty("heart", "This moment can’t be shown", sentenceOf(error)));

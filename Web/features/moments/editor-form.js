@@ -105,7 +105,8 @@ export class MomentForm {
         this.tray = new PhotoTray(this.#context, { ...start, vault: this.#moment?.vault }, {
             changed: () => {
                 this.#follow();
-                // What the status says of another file stays.
+                // What the status says of a refused file stays with its reason.
+                if (!this.#isSaving && !this.#hasRefused) this.#showStatus("");
                 this.#drafts.soon();
             },
             refused: () => this.#showStatus("A file could not be added: see above.", true),
@@ -192,6 +193,11 @@ export class MomentForm {
 
     get #isChanged() {
         return !this.#isOver && this.#content() !== this.#before;
+    }
+
+    /** @returns {boolean} */
+    get #hasRefused() {
+        return this.tray?.hasProblems ?? false;
     }
 
     /** @returns {Draft | null} */

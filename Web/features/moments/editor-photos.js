@@ -80,6 +80,11 @@ export class PhotoTray {
         return this.#tiles.length;
     }
 
+    /** Whether it shows why a file could not be added. */
+    get hasProblems() {
+        return this.#problems.element.hasChildNodes();
+    }
+
     /**
      * When everything that was chosen is sealed or refused.
      * @returns {Promise<void>}

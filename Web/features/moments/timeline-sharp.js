@@ -28,6 +28,8 @@ export class SharpPictures {
             triesAgain: false, failed: (image) => image.parentElement && this.#without.add(image.parentElement),
         });
         context.signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
+        // They come from the hub.
+        context.companion.addEventListener("connection", () => this.moved(), { signal: context.signal });
     }
 
     /** @param {Element} place @param {string} id */

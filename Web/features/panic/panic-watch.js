@@ -75,6 +75,7 @@ export function panic(companion) {
 export class PanicWatch {
     #companion;
     #listening = new AbortController();
+    #listensTo = "";
     /** What was pressed stays in it while AppLocker's state changes. */
     #keyWatch = { key: "", watch: new PanicKey("") };
 
@@ -93,11 +94,15 @@ export class PanicWatch {
     }
 
     #listen() {
+        const { state } = this.#companion;
+        const { key, shake, faceDown, fingers } = panicWays();
+        // Gestures that have begun continue while only other settings change.
+        const wanted = JSON.stringify([state, key, shake, faceDown, fingers]);
+        if (wanted === this.#listensTo) return;
+        this.#listensTo = wanted;
         this.#listening.abort();
         this.#listening = new AbortController();
         const { signal } = this.#listening;
-        const { key, shake, faceDown, fingers } = panicWays();
-        const { state } = this.#companion;
         if (state !== "unlocked" && state !== "locked") return;
         if (key !== this.#keyWatch.key) this.#keyWatch = { key, watch: new PanicKey(key) };
         const { watch } = this.#keyWatch;

@@ -35,8 +35,8 @@ export async function vaultsPage(context) {
                         onclick: () => forget(context, own),
                     }))));
     };
-    await draw();
     companion.vaults.addEventListener("changed", redrawing(draw, signal), { signal });
+    await draw();
     const link = invitation();
     return {
         title: "Vaults",
