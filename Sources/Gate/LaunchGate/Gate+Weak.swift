@@ -22,8 +22,13 @@ extension Gate {
         // A later search replaces the rest of this one.
         guard search == latestSearch else { return }
         stopStarted(of: apps.apps.values.filter(\.isGuarded))
-        guard attempt + 1 < Self.attempts else { return }
-        timetable.add(.lookForStarted(attempt: attempt + 1, search: search), after: 1_000_000 << UInt64(attempt))
+        guard let pause = Self.pause(after: attempt) else { return }
+        timetable.add(.lookForStarted(attempt: attempt + 1, search: search), after: pause)
+    }
+
+    /// In nanoseconds; nil after the last search.
+    static func pause(after attempt: Int) -> UInt64? {
+        attempt + 1 < attempts ? 1_000_000 << UInt64(attempt) : nil
     }
 
     private func stopStarted(of apps: [GuardedApp]) {

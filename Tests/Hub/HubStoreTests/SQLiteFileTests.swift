@@ -207,6 +207,30 @@ import Testing
         try await store.close()
     }
 
+    enum Deletion: CaseIterable { case revocation, departure, replacement }
+
+    @Test(arguments: Deletion.allCases) func aDeletedPINShareIsNotInTheFiles(by deletion: Deletion) async throws {
+        let store = try SQLiteHubStore(path: path)
+        let household = try await SampleHousehold.founded(in: store)
+        let (device, _) = try await household.admitted(to: store)
+        let share = PINShareRequest.sample
+        try await store.setPINShare(share, device: device, household: household.id)
+        #expect(try isInFiles(share.entries[0].share), "it is in the files before it is deleted")
+        switch deletion {
+        case .revocation:
+            try await store.appendToRoster(
+                RosterAppendRequest(number: 3, entry: .random(300), change: .revoke(device: device)), of: household.id)
+        case .departure: try await store.removeDevice(device, of: household.id)
+        case .replacement:
+            let other = PINShareRequest(entries: share.entries.indices.map { .new(0x10 + UInt8($0)) })
+            try await store.setPINShare(other, device: device, household: household.id)
+        }
+        for entry in share.entries {
+            await eventually { try !isInFiles(entry.share) && !isInFiles(entry.verifier) }
+        }
+        try await store.close()
+    }
+
     /// Another process reads, as a backup does.
     @Test func aReaderDelaysOverwritingTheLogAndNoWrite() async throws {
         let store = try SQLiteHubStore(path: path)
