@@ -1,5 +1,6 @@
 import CAdwaita
 import CGtk4
+import ControlAPI
 import DesktopModels
 import GtkSupport
 import Localization

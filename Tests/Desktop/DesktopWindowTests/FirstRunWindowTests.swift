@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 import LocalControl
 import Synchronization
 import SystemTestSupport
@@ -67,7 +68,8 @@ import Testing
         try await session.awaiting("there is a prompter") { try await session.client.call(\.status).prompterConnected }
         try await session.press("Start Calculator Now")
         await eventually("its launch waits") { asked.withLock { !$0.isEmpty } }
-        let launch = try #require(asked.withLock(\.first))
+        let first = asked.withLock { $0.first }
+        let launch = try #require(first)
         #expect(launch.app == "org.gnome.Calculator")
         #expect(try await session.windows().count == 1, "it does not run yet")
         try await session.client.call(\.cancelPrompt, parameter: launch.prompt)
