@@ -18,7 +18,7 @@ from waiting import eventually
 
 # These share a browser, which takes longer to start than their tests.
 FORMATS = """vectors recovery-sheet founding published-vectors moment-vectors sealing sha256 sealed-pieces
-    recording-type webm-duration""".split()
+    recording-type webm-duration exif image-metadata zip sync-loop""".split()
 MODULES = [*FORMATS, *"untrusted-hub revoked moments audit decoy decoy-changes".split()]
 CLICK = """
 const [role, name] = arguments;
