@@ -116,7 +116,7 @@ actor DesktopAgent {
         await disconnected()
     }
 
-    /// A daemon that starts again sends the warnings that still apply, and knows nothing of the others.
+    /// A daemon that starts again sends the warnings that still apply, and has none of the others.
     private func disconnected() async {
         for key in Array(closing.keys) { await withdrawWarning(key) }
         await update(nil)
