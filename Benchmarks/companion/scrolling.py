@@ -2,18 +2,26 @@
 
 import json
 
+import moment_steps
 from note_steps import MANY, SCROLL, SEARCH, opened
 from overview_steps import make, opens_alerts, wheel
 from phone import Phone
 
 ALERTS = 10_000
 NOTES = 5_000
+MOMENTS = 5_000
 
 
 def measure(run):
     phone = Phone(run.browser.new_context, run.computer, has_service_worker=True).pair()
     alerts(run, phone)
     notes(run, phone)
+    phone.close()
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True).pair()
+    timeline(run, phone)
+    phone.close()
+    phone = Phone(run.browser.new_context, run.computer, has_service_worker=True).pair()
+    map_(run, phone)
     phone.close()
 
 
@@ -41,6 +49,24 @@ def notes(run, phone):
         "< 100",
         lambda value: value < 100,
     )
+
+
+def timeline(run, phone):
+    count = run.rounds(MOMENTS)
+    moment_steps.many(phone, count, count * 8 // 5)
+    page = moment_steps.opened(phone)
+    page.locator(".moment-photo[data-shown]").first.wait_for()
+    _, longest = traced(phone, lambda: wheel(phone))
+    add(run, "timeline_task", f"the timeline of {count:,} moments scrolled, the longest task", longest)
+
+
+def map_(run, phone):
+    count = run.rounds(MOMENTS)
+    moment_steps.placed(phone, count)
+    page = moment_steps.opened(phone, "moments/map", "Map")
+    page.locator(".map-mark").first.wait_for()
+    _, longest = traced(phone, lambda: page.evaluate(moment_steps.MOVE_MAP))
+    add(run, "map_task", f"the map of {count:,} moments moved and zoomed, the longest task", longest)
 
 
 def add(run, name, words, longest):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moment_steps import opened, placed, settled
+from moment_steps import MOVE_MAP, opened, placed, settled
 from phone import DESKTOP, Phone
 from waiting import eventually, eventually_equals
 
@@ -200,28 +200,6 @@ def test_five_thousand_moments_are_grouped_into_few_marks(phone):
     everywhere = marks(page)
     page.locator(".map-list .row").first.click()
     eventually(lambda: marks(page) != everywhere, "the map zooms to one place")
-    most, longest = page.evaluate("""async () => {
-        const surface = document.querySelector(".map-surface");
-        const { left, top, width, height } = surface.getBoundingClientRect();
-        let [most, longest] = [0, 0];
-        const tasks = new PerformanceObserver((list) => {
-            longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration));
-        });
-        tasks.observe({ type: "longtask" });
-        const frame = () => new Promise((done) => requestAnimationFrame(done));
-        const cancelable = { cancelable: true };
-        const key = (name) =>
-            surface.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, ...cancelable }));
-        const place = { clientX: left + width * 0.42, clientY: top + height / 2 };
-        for (let round = 0; round < 60; round += 1) {
-            const deltaY = round < 16 ? -120 : round >= 44 ? 120 : 0;
-            if (deltaY) surface.dispatchEvent(new WheelEvent("wheel", { deltaY, ...place, ...cancelable }));
-            else key(["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"][round % 4]);
-            await frame();
-            most = Math.max(most, document.querySelectorAll(".map-mark").length);
-        }
-        tasks.disconnect();
-        return [most, longest];
-    }""")
+    most, longest = page.evaluate(MOVE_MAP)
     print(f"5,000 on the map: at most {most} marks; longest task {longest:.0f} ms, 0 for none above 50")
     assert 8 < most < 250

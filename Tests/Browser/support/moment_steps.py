@@ -298,6 +298,32 @@ def named(page, text):
     return page.locator(".moment-card", has_text=text)
 
 
+# Zooms and moves the map for a second. Returns the most marks at once and the longest task of 50 ms or more.
+MOVE_MAP = """async () => {
+    const surface = document.querySelector(".map-surface");
+    const { left, top, width, height } = surface.getBoundingClientRect();
+    let [most, longest] = [0, 0];
+    const tasks = new PerformanceObserver((list) => {
+        longest = Math.max(longest, ...list.getEntries().map(({ duration }) => duration));
+    });
+    tasks.observe({ type: "longtask" });
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const cancelable = { cancelable: true };
+    const key = (name) =>
+        surface.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, ...cancelable }));
+    const place = { clientX: left + width * 0.42, clientY: top + height / 2 };
+    for (let round = 0; round < 60; round += 1) {
+        const deltaY = round < 16 ? -120 : round >= 44 ? 120 : 0;
+        if (deltaY) surface.dispatchEvent(new WheelEvent("wheel", { deltaY, ...place, ...cancelable }));
+        else key(["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"][round % 4]);
+        await frame();
+        most = Math.max(most, document.querySelectorAll(".map-mark").length);
+    }
+    tasks.disconnect();
+    return [most, longest];
+}"""
+
+
 def settled(page):
     """Waits until the frame after the last event is drawn."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
