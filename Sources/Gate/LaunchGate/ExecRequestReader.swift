@@ -64,13 +64,13 @@ struct ExecRequestReader {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let now = Timetable.now
-            if now >= deadline {
-                guard now < last, ProcessFacts.status(child)?.state == UInt8(ascii: "R") else { return nil }
-                deadline = now + 1_000_000
-            }
+            let isOver =
+                now >= deadline && (now >= last || ProcessFacts.status(child)?.state != UInt8(ascii: "R"))
+            if now >= deadline { deadline = now + 1_000_000 }
+            // Once it is over, what has arrived is still read: the gate itself may have been suspended until now.
             var waiting = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
-            let events = poll(&waiting, 1, Int32((deadline - now) / 1_000_000) + 1)
-            guard events >= 0 else { return nil }
+            let events = poll(&waiting, 1, isOver ? 0 : Int32((deadline - now) / 1_000_000) + 1)
+            guard events > 0 || events == 0 && !isOver else { return nil }
             if events == 0 { continue }
             let count = Glibc.read(reading.number, &buffer, buffer.count)
             guard count >= 0 else { return nil }
