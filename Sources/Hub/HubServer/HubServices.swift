@@ -13,7 +13,9 @@ struct StoreService: Service {
 
     func run() async throws {
         await untilTheEnd()
-        try await store.close()
+        // A shutdown that takes longer than its limit cancels this task, in which the store would refuse to close. A
+        // task of its own is not cancelled.
+        try await Task { try await store.close() }.value
     }
 }
 

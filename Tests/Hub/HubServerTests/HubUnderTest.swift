@@ -94,7 +94,7 @@ final class HubUnderTest: Sendable {
         let store = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
         let blobs = try DirectoryBlobStore(path: directory.path("hub/blobs"))
         var configuration = HubConfiguration(listener: .tcp(host: "127.0.0.1", port: 0))
-        configuration.limits.shutdownTimeout = .seconds(5)
+        configuration.limits.shutdownTimeout = .seconds(60)
         // One test has many devices at one address.
         configuration.limits.arrivals = .init(perSecond: 1_000, burst: 1_000)
         try configure(&configuration, directory)
