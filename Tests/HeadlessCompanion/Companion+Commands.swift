@@ -28,7 +28,7 @@ extension Companion {
     /// once more.
     /// - Throws: `CompanionError` if the computer does not answer in time.
     public func command(
-        _ action: RemoteAction, to computer: HubID, patience: Duration = .seconds(30)
+        _ action: RemoteAction, to computer: HubID, patience: Duration = .seconds(120)
     ) async throws -> CommandReply {
         let reply = try await attempt(action, computer, patience)
         guard reply.state == .refused, reply.reason == "too_old" || reply.reason == "too_early" else { return reply }

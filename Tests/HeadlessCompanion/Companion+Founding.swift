@@ -71,7 +71,7 @@ extension Companion {
     /// - Parameter settles: whether it gets the keys.
     /// - Returns: its name.
     public func admit(
-        by invitation: Invitation, settles: Bool = true, patience: Duration = .seconds(30),
+        by invitation: Invitation, settles: Bool = true, patience: Duration = .seconds(120),
         pause: Duration = .milliseconds(20)
     ) async throws -> String {
         let end = ContinuousClock.now + patience

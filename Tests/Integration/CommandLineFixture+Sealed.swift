@@ -67,6 +67,7 @@ extension CommandLineFixture {
 
     /// Names of files below these places that contain this text and were written since. A file with the text proves the
     /// search. Without `-a` grep passes over the holes of sparse files: it would hold each in memory as one line.
+    /// Outside the test's own directory only files below 64 MiB are read: other programs store gigabytes in /tmp.
     func files(holding text: String, below places: [String], newerThan stamp: String? = nil) async throws -> [String] {
         let newer = stamp.map { ["-newer", $0] } ?? []
         let proof = directory.path("proof-\(UUID().uuidString)")
@@ -74,7 +75,9 @@ extension CommandLineFixture {
         defer { unlink(proof) }
         let found = try await ChildProcess.run(
             "find",
-            places + [directory.path, "-type", "f"] + newer + ["-exec", "grep", "-l", "-F", text, "{}", "+"])
+            places + [directory.path, "-type", "f"] + newer
+                + ["(", "-path", directory.path("*"), "-o", "-size", "-64M", ")"]
+                + ["-exec", "grep", "-l", "-F", text, "{}", "+"], timeout: .seconds(240))
         let names = Set(found.output.split(separator: "\n").map(String.init))
         try #require(names.contains(proof), "the search finds nothing: \(found.errorOutput)")
         return names.subtracting([proof]).sorted()

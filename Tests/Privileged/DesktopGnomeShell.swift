@@ -30,9 +30,12 @@ final class GnomeShellSession: Sendable {
         self.shell = shell
         environment["WAYLAND_DISPLAY"] = "wayland-0"
         self.environment = environment
-        await eventually(every: .milliseconds(200), "gnome-shell can be controlled") {
-            try await Self.evaluate("1", environment) == "1"
+        // Its start alone may take minutes on a slow computer.
+        await eventually(timeout: .seconds(240), every: .milliseconds(200), "gnome-shell can be controlled") {
+            if !shell.isRunning { return true }
+            return try await Self.evaluate("1", environment) == "1"
         }
+        try #require(shell.isRunning, "\(shell.errorOutput)")
         _ = try await Self.evaluate(
             """
             Main.messageTray.getSources().forEach(source => source.destroy());

@@ -23,7 +23,7 @@ public final class Mutter: Sendable {
         self.process = process
         self.bus = bus
         clientEnvironment = ["WAYLAND_DISPLAY": "wayland-0", "GDK_BACKEND": "wayland"]
-        await eventually(every: .milliseconds(50), "mutter runs: \(process.stateDescription)") {
+        await eventually(timeout: .seconds(240), every: .milliseconds(50), "mutter runs: \(process.stateDescription)") {
             if !process.isRunning { return true }
             return try await bus.owner(of: Self.remoteDesktop) != nil
         }

@@ -69,7 +69,7 @@ public final class PostgresServer: Sendable {
         let made = try await ChildProcess.run(
             bin + "/initdb",
             ["-D", directory.path("data"), "-U", "hub", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
-            workingDirectory: directory.path, user: user, timeout: .seconds(60))
+            workingDirectory: directory.path, user: user, timeout: .seconds(240))
         guard made.exit == .code(0) else { throw Failed(description: "initdb: \(made.errorOutput)") }
         if let network {
             let rules = directory.path("data/pg_hba.conf")
@@ -104,11 +104,12 @@ public final class PostgresServer: Sendable {
                 try ChildProcess(bin + "/postgres", arguments, workingDirectory: directory.path, user: user)
             }
         process.withLock { $0 = server }
-        for _ in 0..<600 {
+        let end = ContinuousClock.now + .seconds(240)
+        repeat {
             if try await psql("postgres", "SELECT 1").exit == .code(0) { return }
             guard server.isRunning else { throw Failed(description: "postgres: \(server.errorOutput)") }
             try await Task.sleep(for: .milliseconds(20))
-        }
+        } while ContinuousClock.now < end
         throw Failed(description: "postgres does not answer: \(server.errorOutput)")
     }
 

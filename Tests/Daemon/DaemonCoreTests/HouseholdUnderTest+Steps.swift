@@ -123,9 +123,15 @@ extension HouseholdUnderTest {
         else { return }
         var state: CommandReply.State?
         let device = phones[revoked].id
+        // The computer may notice an earlier disconnection only now. It would perform the command in a later step then,
+        // without the model's knowledge.
+        let connecting = Task { await keepConnected(index) }
+        defer { connecting.cancel() }
         _ = try await attempt(author) {
-            state = try await $0.command(.revokeDevice(device: device), to: id, patience: .seconds(20)).state
+            state = try await $0.command(.revokeDevice(device: device), to: id, patience: Self.patience).state
         }
+        connecting.cancel()
+        await connecting.value
         guard state == .done else { return }
         phones[revoked].isRevoked = true
         model.receive(revocationsOf: [device], at: id)

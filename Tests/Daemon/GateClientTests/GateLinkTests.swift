@@ -205,7 +205,7 @@ final class Link {
 
     @Test func aSilentGateIsProbedAndThenDisconnected() async throws {
         // Long enough for an answer on a busy machine.
-        let link = try Link(silence: .seconds(4))
+        let link = try Link(silence: .seconds(8))
         let connection = try await link.gate.greet()
         _ = await link.next()
         for number in 0..<2 {

@@ -11,10 +11,18 @@ import Testing
 struct FFmpegCameraTests {
     private let directory: TemporaryDirectory
 
-    init() throws {
+    init() async throws {
         directory = try TemporaryDirectory()
         // The child is another user where the tests run as root.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        await Self.awaitFreeCamera()
+    }
+
+    /// A picture is returned before its ffmpeg has ended, if that takes longer than a second: then the camera is still
+    /// in use for a while.
+    private static func awaitFreeCamera() async {
+        let isFree = await eventually("the camera is free") { CameraUse.begin() }
+        if isFree { CameraUse.end() }
     }
 
     private func camera(_ script: String, limit: Duration = .seconds(60)) throws -> FFmpegCamera {
@@ -137,6 +145,7 @@ struct FFmpegCameraTests {
         close(writer)
         #expect(try await first.count == 13)
         unlink(pipe)
+        await Self.awaitFreeCamera()
         #expect(try await camera.photograph().count == 13, "the next picture can be taken")
     }
 
@@ -144,7 +153,10 @@ struct FFmpegCameraTests {
         let camera = try camera(Self.picture)
         _ = try await camera.photograph()
         let before = try Self.descriptors()
-        for _ in 0..<50 { _ = try await camera.photograph() }
+        for _ in 0..<50 {
+            await Self.awaitFreeCamera()
+            _ = try await camera.photograph()
+        }
         let bad = try self.camera("echo bad")
         for _ in 0..<5 { _ = try? await bad.photograph() }
         await eventually("no more descriptors are open than the \(before) before") { try Self.descriptors() <= before }
@@ -154,6 +166,7 @@ struct FFmpegCameraTests {
     @Test func theChildHasMinimalDescriptorsEnvironmentAndLimits() async throws {
         // The last line of standard error becomes the sentence.
         func output(of script: String) async throws -> String {
+            await Self.awaitFreeCamera()
             let error = await #expect(throws: PhotoSourceError.self) { try await camera(script).photograph() }
             return error?.sentence ?? ""
         }
@@ -174,6 +187,7 @@ struct FFmpegCameraTests {
     @Test(.requires(.root)) func theChildOfRootRunsAsNobodyWithoutCapabilities() async throws {
         let secret = try directory.write("secret", to: "secret", permissions: 0o600)
         func output(of script: String) async throws -> String {
+            await Self.awaitFreeCamera()
             let error = await #expect(throws: PhotoSourceError.self) { try await camera(script).photograph() }
             return error?.sentence ?? ""
         }

@@ -101,12 +101,15 @@ final class ScriptedSession: SessionConnection {
         defer { running.cancel() }
         await eventually("it is connected") { daemon.isConnected }
         await eventually("the notification server is found") { await agent.showsNotifications }
+        let began = ContinuousClock.now
         for _ in 0..<50 { daemon.send(.notice(.sample(.blocked))) }
         daemon.send(.notice(.sample(.unlocked)))
-        await eventually("the first is shown") { !server.summaries.isEmpty }
+        await eventually("the last is shown: \(server.summaries)") { server.summaries.last == "Firefox is unlocked" }
+        let pauses = Int(began.duration(to: .now) / NoticeFilter<DesktopNotification>.pause)
         #expect(server.summaries.first == "Firefox was blocked")
-        await eventually("after three seconds: \(server.summaries)") { server.summaries.count == 2 }
-        #expect(server.summaries == ["Firefox was blocked", "Firefox is unlocked"])
+        // Two, unless the agent was suspended for longer than a pause while they arrived.
+        #expect((2...max(2, 1 + pauses)).contains(server.summaries.count), "\(server.summaries)")
+        // Each replaces the one before it and has its number.
         try await server.invoke(101, "lock-now")
         await eventually("the button locks") { daemon.calls.withLock { $0 == ["lock all"] } }
     }
@@ -209,7 +212,7 @@ final class ScriptedSession: SessionConnection {
         defer { running.cancel() }
         await eventually("it is connected") { daemon.isConnected }
         await eventually("the notification server is found") { await agent.showsNotifications }
-        let recording = try ChildProcess(recorder, ["60"])
+        let recording = try ChildProcess(recorder, ["600"])
         await eventually("it is detected") { await !captures.look().isEmpty }
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: false)))
         daemon.send(.notice(.sample(.blocked)))
@@ -218,7 +221,8 @@ final class ScriptedSession: SessionConnection {
         for _ in 0..<2 { #expect(await !captures.look().isEmpty) }
         #expect(daemon.calls.withLock { $0.isEmpty }, "the owner has not turned it on")
         daemon.send(.state(.sample(.unlocked, vaultIsOpen: true, locksOnCapture: true)))
-        await eventually("the vault is locked") { daemon.calls.withLock { $0 } == ["lock vault"] }
+        // Once for each change of what records: another test's recorder may start meanwhile.
+        await eventually("the vault is locked") { daemon.calls.withLock { Set($0) } == ["lock vault"] }
         recording.kill()
     }
 }

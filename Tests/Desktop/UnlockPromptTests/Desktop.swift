@@ -88,6 +88,16 @@ final class Desktop: Sendable {
         await eventually("no window") { try await self.windows().isEmpty }
     }
 
+    /// Waits until openbox has given the keyboard to the visible window of this class: keys that are pressed before
+    /// reach no window.
+    func awaitKeyboard(of className: String) async {
+        await eventually("\(className) has the keyboard") {
+            let active = try await self.x("xdotool", "getactivewindow").trimmingCharacters(in: .newlines)
+            return try await self.x("xdotool", "search", "--onlyvisible", "--class", className)
+                .split(separator: "\n").contains { $0 == active }
+        }
+    }
+
     /// A child that reports each window that is mapped or unmapped from now on, by the names of X's events.
     func watchWindows() async throws -> ChildProcess {
         let watcher = try ChildProcess("xev", ["-root", "-event", "substructure"], environment: environment)

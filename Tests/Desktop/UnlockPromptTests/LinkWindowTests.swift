@@ -34,6 +34,7 @@ struct LinkWindowTests {
             return read.output.trimmingCharacters(in: .newlines) == link
         }
         #expect(shown.isRunning, "\(shown.errorOutput)")
+        await desktop.awaitKeyboard(of: "applocker-pair")
         try await desktop.press("Escape")
         #expect(try await shown.wait() == .code(0))
         #expect(shown.errorOutput.isEmpty, "\(shown.errorOutput)")

@@ -69,6 +69,7 @@ struct PhotoViewerTests {
         #expect(try await points(desktop, of: background) > 10_000, "the window around it")
         let window = try #require(try await window(desktop))
         #expect(try await desktop.x("xdotool", "getwindowname", window).hasPrefix("Intruder photo"))
+        await desktop.awaitKeyboard(of: "applocker-photo")
         try await desktop.press("Escape")
         #expect(try await viewer.wait() == .code(0))
         #expect(viewer.errorOutput.isEmpty)

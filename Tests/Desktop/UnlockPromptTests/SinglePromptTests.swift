@@ -92,6 +92,7 @@ struct SinglePromptTests {
         let desktop = try await Desktop(.openbox)
         let window = try start(desktop)
         try await desktop.awaitWindow("Unlock all apps")
+        await desktop.awaitKeyboard(of: "applocker-prompt")
         try await desktop.press("Escape")
         #expect(try await window.wait() == .code(0))
         #expect(desktop.daemon.calls("POST /v1/unlock").isEmpty)

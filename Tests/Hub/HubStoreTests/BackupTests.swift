@@ -16,7 +16,7 @@ import Testing
         return String(try #require(command))
     }
 
-    @Test(.timeLimit(.minutes(3))) func theDocumentedBackupEndsWhileTheHubWrites() async throws {
+    @Test(.timeLimit(.minutes(6))) func theDocumentedBackupEndsWhileTheHubWrites() async throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteHubStore(path: directory.path("hub/hub.sqlite"))
         let household = try await SampleHousehold.founded(in: store)
@@ -34,14 +34,14 @@ import Testing
         }
         let run = try await ChildProcess.run(
             "/usr/bin/env", ["sqlite3", "hub.sqlite", try documentedCommand()],
-            workingDirectory: directory.path("hub"), timeout: .seconds(60))
+            workingDirectory: directory.path("hub"), timeout: .seconds(150))
         #expect(run.exit == .code(0), "\(run.output)\(run.errorOutput)")
         writing.cancel()
         try await writing.value
         try await store.close()
         let check = try await ChildProcess.run(
             "/usr/bin/env", ["sqlite3", "copy.sqlite", "PRAGMA integrity_check"],
-            workingDirectory: directory.path("hub"), timeout: .seconds(60))
+            workingDirectory: directory.path("hub"), timeout: .seconds(150))
         #expect(check.output == "ok\n")
         let copy = try SQLiteHubStore(path: directory.path("hub/copy.sqlite"))
         #expect(try await copy.household(household.id).records >= 32)

@@ -63,6 +63,9 @@ extension HubChange {
     private static let absence: Duration =
         ProcessInfo.processInfo.environment["APPLOCKER_LONG"] == "1" ? .seconds(60) : .seconds(1)
 
+    /// How long detecting the dead network and the next attempt may take on a busy machine.
+    private static let patience = Duration.seconds(180)
+
     /// Writes records until it is stopped, and returns the acknowledged ones.
     private func write(
         to store: PostgresHubStore, _ household: SampleHousehold, until isOver: Shared<Bool>, newest: Shared<UInt64>
@@ -108,11 +111,10 @@ extension HubChange {
         func newest() async throws -> UInt64 { try await near.household(household.id).sequence }
         func recovers(_ what: Comment) async throws {
             let reached = try await newest()
-            // As long as detecting the dead network and the next attempt may take.
-            await eventually(what) { followers.allSatisfy { $0.newest >= reached } }
-            await eventually(what) { written.allSatisfy { $0.value > reached } }
+            await eventually(timeout: Self.patience, what) { followers.allSatisfy { $0.newest >= reached } }
+            await eventually(timeout: Self.patience, what) { written.allSatisfy { $0.value > reached } }
         }
-        await eventually { followers.allSatisfy { $0.newest > 20 } }
+        await eventually(timeout: Self.patience) { followers.allSatisfy { $0.newest > 20 } }
 
         // The connection of one hub to the database is cut; the other hub continues, after half a minute at the latest.
         try await network.cut()
@@ -131,7 +133,7 @@ extension HubChange {
         // Real time is tested: how hubs handle a database that is unreachable for this long.
         try await Task.sleep(for: Self.absence)
         try await server.start()
-        await eventually("the database is reachable") { try await newest() > 0 }
+        await eventually(timeout: Self.patience, "the database is reachable") { try await newest() > 0 }
         try await recovers("after the crash")
 
         isOver.value = true
@@ -140,7 +142,7 @@ extension HubChange {
             acknowledged += await writer.value
         }
         let last = try await newest()
-        await eventually { followers.allSatisfy { $0.newest == last } }
+        await eventually(timeout: Self.patience) { followers.allSatisfy { $0.newest == last } }
         let page = try await near.records(
             of: household.id, after: 0, limit: 1_000_000, maximumBytes: 1 << 40)
         #expect(page.records.compactMap(\.sequence) == Array(1...last))
