@@ -48,12 +48,6 @@ import Testing
         let events = try await ControlClient(socketPath: fixture.socket).prompts()
         let prompter = Task { for try await _ in events {} }
         await eventually { try await fixture.run("status", "--json").output.contains("\"prompterConnected\" : true") }
-        let launch = try ChildProcess(diary)
-        await eventually("the request is received") {
-            try await companion.sync()
-            return await companion.requests().first?.appName == "diary"
-        }
-        #expect(launch.isRunning && launch.exit == nil)
         await eventually("the status is received") {
             try await companion.sync()
             return await !companion.report().computers.isEmpty
@@ -65,6 +59,12 @@ import Testing
             let list = await companion.lists()[report.id]
             return list?.apps.count == 1 && list?.others != nil
         }
+        let launch = try ChildProcess(diary)
+        await eventually("the request is received") {
+            try await companion.sync()
+            return await companion.requests().first?.appName == "diary"
+        }
+        #expect(launch.isRunning && launch.exit == nil)
         let prompt = try #require(await companion.requests().first?.prompt)
         let computer = try await companion.computer(nil)
         let approved = try await companion.command(

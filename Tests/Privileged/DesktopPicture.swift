@@ -34,8 +34,10 @@ struct Picture {
 
     /// The prompt's background and text have many colours, an empty window only a few.
     var distinctColours: Int {
-        var colours: Set<[UInt8]> = []
-        for start in stride(from: 0, to: pixels.count - 2, by: 3) { colours.insert(Array(pixels[start..<start + 3])) }
+        var colours: Set<UInt32> = []
+        for start in stride(from: 0, to: pixels.count - 2, by: 3) {
+            colours.insert(pixels[start..<start + 3].reduce(0) { $0 << 8 | UInt32($1) })
+        }
         return colours.count
     }
 }

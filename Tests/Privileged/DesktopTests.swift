@@ -14,7 +14,7 @@ import Testing
 struct DesktopTests {
     @Test(.requires(.program("pkg-config")))
     func aCompositorIsAnsweredAtOnceAndTheAppStartsUnchangedAfterThePasscode() async throws {
-        let applocker = try await RunningAppLocker()
+        let applocker = try await RunningAppLocker(promptTimeoutSeconds: 300)
         let program = try TestProgram(at: applocker.directory.path("apps/My \"Diary\""))
         try await applocker.add(program.path)
         let directory = applocker.directory.path("apps")
@@ -54,7 +54,7 @@ struct DesktopTests {
     }
 
     @Test func aWindowManagersKeyStartsALockedAppAfterThePasscode() async throws {
-        let applocker = try await RunningAppLocker()
+        let applocker = try await RunningAppLocker(promptTimeoutSeconds: 300)
         let program = try TestProgram(at: applocker.directory.path("diary"))
         try await applocker.add(program.path)
         let session = try await DesktopSession(
@@ -84,7 +84,7 @@ struct DesktopTests {
     /// would stop the whole desktop: it is denied and started again.
     @Test(.requires(.program("gnome-shell"), .program("gdbus"), .program("gnome-calculator"), .program("convert")))
     func aRealGnomeShellContinuesWhileItsAppWaitsForThePasscode() async throws {
-        let applocker = try await RunningAppLocker()
+        let applocker = try await RunningAppLocker(promptTimeoutSeconds: 300)
         try await applocker.add("org.gnome.Calculator")
         let session = try await GnomeShellSession(of: applocker)
         let entry = """

@@ -23,8 +23,13 @@ final class RunningAppLocker: Sendable {
     var errorOutput: String { supervisor.errorOutput }
 
     /// Starts it and waits until the gate holds launches and the passcode is set.
-    /// - Parameter environment: variables in addition to the tests' own.
-    init(_ arguments: [String] = [], environment: [String: String] = [:]) async throws {
+    /// - Parameters:
+    ///   - environment: variables in addition to the tests' own.
+    ///   - promptTimeoutSeconds: how long a launch waits for an answer; nil for the default. A slow machine draws,
+    ///     photographs and types for longer than that.
+    init(_ arguments: [String] = [], environment: [String: String] = [:], promptTimeoutSeconds: Int? = nil)
+        async throws
+    {
         directory = try TemporaryDirectory()
         chmod(directory.path, 0o755)
         let state = directory.path("state")
@@ -36,6 +41,10 @@ final class RunningAppLocker: Sendable {
                 try BuiltProducts.path("applocker"), self.arguments, environment: self.environment))
         await waitUntilUp()
         try await client.call(\.setUp, body: SetUpRequest(passcode: Self.passcode))
+        guard let promptTimeoutSeconds else { return }
+        _ = try await client.call(
+            \.changeSettings, token: try await session(),
+            body: ChangeSettingsRequest(promptTimeoutSeconds: promptTimeoutSeconds))
     }
 
     private func waitUntilUp() async {

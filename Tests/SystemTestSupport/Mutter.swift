@@ -11,13 +11,21 @@ public final class Mutter: Sendable {
     public let clientEnvironment: [String: String]
     private let bus: DBusConnection
     private let input: String
+    private let settings: TemporaryDirectory
 
     private static let remoteDesktop = "org.gnome.Mutter.RemoteDesktop"
 
     /// - Parameters:
     ///   - screen: width and height in pixels, "1280x800".
-    ///   - environment: with the address of the session bus, and a runtime directory of its own.
+    ///   - environment: with the address of the session bus, and a directory of its own for runtime files.
     public init(screen: String, environment: [String: String], bus: DBusConnection) async throws {
+        // A key that a busy machine holds for longer than others would be repeated.
+        settings = try TemporaryDirectory()
+        try settings.write(
+            "[org/gnome/desktop/peripherals/keyboard]\nrepeat=false\n", to: "glib-2.0/settings/keyfile")
+        let environment = environment.merging(
+            ["GSETTINGS_BACKEND": "keyfile", "XDG_CONFIG_HOME": settings.path]
+        ) { $1 }
         let process = try ChildProcess(
             "mutter", ["--wayland", "--headless", "--no-x11", "--virtual-monitor", screen], environment: environment)
         self.process = process

@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import DesktopModels
 import DesktopSession
+import Foundation
 import GtkSupport
 import Localization
 import ProcessHardening
@@ -306,6 +307,11 @@ extension MainWindow {
         guard models.context.announcements != shownAnnouncements else { return }
         shownAnnouncements = models.context.announcements
         let toast = adw_toast_new(escapedMarkup(ShownLine.plain(models.context.announcement)))
+        // The newest is shown at once, and the one before it afterwards.
+        adw_toast_set_priority(toast, ADW_TOAST_PRIORITY_HIGH)
+        if let seconds = ProcessInfo.processInfo.environment["APPLOCKER_TOAST_SECONDS"].flatMap(UInt32.init) {
+            adw_toast_set_timeout(toast, seconds)
+        }
         adw_toast_overlay_add_toast(screen["toasts"].opaque, toast)
     }
 

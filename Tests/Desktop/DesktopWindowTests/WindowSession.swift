@@ -74,6 +74,8 @@ final class WindowSession: Sendable {
             "HOME": directory.path, "XDG_CONFIG_HOME": directory.path("config"),
             "XDG_RUNTIME_DIR": directory.path("runtime"), "XDG_DATA_DIRS": directory.path("data") + ":/usr/share",
             "GSETTINGS_BACKEND": "memory", "APPLOCKER_SOCKET": socket,
+            // A busy machine reads the window for longer than a toast is shown.
+            "APPLOCKER_TOAST_SECONDS": "60",
         ].merging(settings) { $1 }
         if service {
             try directory.write(

@@ -17,8 +17,10 @@ final class Desktop: Sendable {
     let server: XServer
     let windowManager: ChildProcess?
 
-    /// - Parameter settings: lines of GTK's settings.ini.
-    init(_ kind: Kind = .bareX11, settings: [String] = []) async throws {
+    /// - Parameters:
+    ///   - settings: lines of GTK's settings.ini.
+    ///   - repeatsKeys: of the X server.
+    init(_ kind: Kind = .bareX11, settings: [String] = [], repeatsKeys: Bool = false) async throws {
         directory = try TemporaryDirectory()
         // Some tests use other users of the machine as the session's user.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
@@ -26,7 +28,7 @@ final class Desktop: Sendable {
         try directory.write(
             (["[Settings]", "gtk-font-name=DejaVu Sans 10"] + settings).joined(separator: "\n") + "\n",
             to: "config/gtk-4.0/settings.ini")
-        server = try await XServer(screen: "1024x768x24")
+        server = try await XServer(screen: "1024x768x24", repeatsKeys: repeatsKeys)
         environment = Self.environment(directory).merging(["DISPLAY": server.display, "GDK_BACKEND": "x11"]) { $1 }
         windowManager = kind == .openbox ? try ChildProcess("openbox", ["--sm-disable"], environment: environment) : nil
         if kind == .openbox {
