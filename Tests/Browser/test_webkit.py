@@ -253,12 +253,17 @@ def test_an_address_that_is_not_secure_is_refused_in_webkit(webkit_browser, site
     person.picture("refused-address")
 
 
+def becomes_narrow(browser):
+    browser.set_window_size(500, 900)
+    # The page has its new size with a later frame.
+    eventually(lambda: browser.execute_script("return innerWidth;") <= 500, "the window is narrow")
+
+
 def test_the_first_run_is_right_at_each_text_size_in_webkit(webkit_browser, computer):
     """The pages of test_every_screen.py before unlocking, and the first ones after it."""
     browser = webkit_browser
     person = Person(browser)
-    browser.set_window_size(500, 900)
-    assert browser.execute_script("return innerWidth;") <= 500
+    becomes_narrow(browser)
     found = []
 
     def look(name):
@@ -291,7 +296,7 @@ def test_the_first_run_is_right_at_each_text_size_in_webkit(webkit_browser, comp
 def test_a_phone_founds_a_household_and_its_sheet_opens_it_in_webkit(webkit_browser, phone_hub):
     hub = phone_hub()
     browser, person = webkit_browser, Person(webkit_browser)
-    browser.set_window_size(500, 900)
+    becomes_narrow(browser)
     found = []
 
     def look(name):
