@@ -4,7 +4,7 @@
 const longestPress = 2000;
 
 /** Of a finger the click is an event of its own, shortly after its end. In milliseconds. */
-const clickWithin = 300;
+const clickWithin = 400;
 /** A finger that moved farther, in CSS pixels, causes no click. */
 const farthestTap = 20;
 

@@ -35,7 +35,7 @@ export class PhotoTray {
     #animated = element("div", { class: "editor-notices", role: "status" });
     #recordings = element("div", { class: "editor-notices", role: "status" });
     #microphone = element("div", { class: "editor-notices", role: "alert" });
-    #problems = new PhotoProblems();
+    #problems = new PhotoProblems(() => this.#events.changed());
 
     /**
      * @param {Context} context

@@ -9,6 +9,12 @@ export class PhotoProblems {
     #summary = element("summary", { class: "editor-problems-title" });
     #reasons = element("ul", { class: "editor-reasons" });
     #details = element("details", {}, this.#summary, this.#reasons);
+    #dismissed;
+
+    /** @param {() => void} dismissed the person has read them */
+    constructor(dismissed) {
+        this.#dismissed = dismissed;
+    }
 
     /**
      * @param {string} sentence
@@ -42,5 +48,6 @@ export class PhotoProblems {
         this.#count = 0;
         this.#reasons.replaceChildren();
         this.#draw();
+        this.#dismissed();
     }
 }

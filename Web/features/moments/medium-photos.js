@@ -60,7 +60,8 @@ export class MediumPictures {
         } catch (error) {
             if (held.stop.signal.aborted) return;
             this.failed(image, error);
-            if (!this.triesAgain) return;
+            // The next call of `show` requests it again.
+            if (!this.triesAgain) return this.#drop(image);
             const again = setTimeout(() => {
                 if (this.#held.get(image) !== held) return;
                 this.#load({ id, image });

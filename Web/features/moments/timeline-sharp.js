@@ -1,5 +1,6 @@
 // A thumbnail as wide as the screen is soft. When scrolling rests, large ones are covered by larger photos; those out
 // of view are dropped.
+import { HubUnreachable } from "../../hub/errors.js";
 import { element } from "../../ui/element.js";
 import { MediumPictures } from "./medium-photos.js";
 
@@ -25,7 +26,12 @@ export class SharpPictures {
         this.#context = context;
         this.#root = root;
         this.#medium = new MediumPictures(context, {
-            triesAgain: false, failed: (image) => image.parentElement && this.#without.add(image.parentElement),
+            triesAgain: false, failed: (image, problem) => {
+                // Without the hub it is wanted again.
+                if (image.parentElement && !(problem instanceof HubUnreachable)) {
+                    this.#without.add(image.parentElement);
+                }
+            },
         });
         context.signal.addEventListener("abort", () => clearTimeout(this.#timer), { once: true });
         // They come from the hub.
