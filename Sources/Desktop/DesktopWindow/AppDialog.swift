@@ -49,7 +49,7 @@ final class AppDialog {
     private func update() {
         // What `item` finds is not observed itself.
         _ = (model.listed, model.categories)
-        guard let report = model.item(app.id)?.listed else { return }
+        guard let report = model.item(app.id)?.listed else { return close() }
         screen["remove_passcode"].setVisible(report.hasOwnPasscode)
         let end = Self.grantEnds.firstIndex(of: report.onGrantEnd) ?? 0
         isUpdating = true
@@ -100,14 +100,11 @@ final class AppDialog {
                 localized("Stop locking \(app.name)?"),
                 localized("It starts without a prompt. Its schedule and own passcode are removed."),
                 verb: localized("Stop _Locking"), parent: screen.widget
-            ) { [weak self] in
-                Task {
-                    await model.remove(id)
-                    if let self, model.item(id)?.listed == nil { self.close() }
-                }
-            }
+            ) { Task { await model.remove(id) } }
         }
     }
+
+    var widget: Widget { screen.widget }
 
     func close() { gtk_window_close(screen.widget.window) }
 

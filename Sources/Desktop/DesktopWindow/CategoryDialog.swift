@@ -40,26 +40,20 @@ final class CategoryDialog {
     }
 
     private func update() {
-        // Those of the category first.
-        let (members, others) = (
-            model.locked.filter { $0.listed?.categories.contains(name) == true },
-            model.locked.filter { $0.listed?.categories.contains(name) != true }
-        )
-        apps.update(members + others)
+        // Removed elsewhere: to change it would create it again.
+        guard model.categories.contains(where: { $0.name == name }) else { return close() }
+        apps.update(model.locked)
     }
 
     private func askToRemove() {
         Dialogs.confirm(
             localized("Remove the category \(name)?"),
-            localized("Its apps stay locked, without its schedule."), verb: localized("_Remove"),
+            localized("Its apps stay on the list. Those without another schedule are then always locked."), verb: localized("_Remove"),
             parent: screen.widget
-        ) { [weak self, model, name] in
-            Task {
-                await model.removeCategory(name)
-                if let self, !model.categories.contains(where: { $0.name == name }) { self.close() }
-            }
-        }
+        ) { [model, name] in Task { await model.removeCategory(name) } }
     }
+
+    var widget: Widget { screen.widget }
 
     func close() { gtk_window_close(screen.widget.window) }
 

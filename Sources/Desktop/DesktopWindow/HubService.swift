@@ -6,7 +6,7 @@ import Localization
 /// The hub that runs as a service of this computer.
 struct HubService: Sendable {
     /// How long it may take to listen, in tenths of a second.
-    private static let patience = 600
+    private static let patience = 300
 
     let administrator: Administrator
 

@@ -32,6 +32,8 @@ final class MainWindow {
     private var isEnding = false
     private let onClose: () -> Void
     private var shownAnnouncements = 0
+    /// Of the last message.
+    private var toasts: [OpaquePointer] = []
 
     var widget: Widget { screen.widget }
 
@@ -170,8 +172,7 @@ final class MainWindow {
     private func show(pageNamed name: String) { show(page: pages.firstIndex { $0.name == name } ?? 0) }
 
     private func showRecovery() {
-        details?.close()
-        categoryDetails?.close()
+        closeDetails()
         show(pageNamed: "settings")
         (pages[shown].page as? SettingsPage)?.showRecovery()
     }
@@ -306,13 +307,34 @@ extension MainWindow {
     private func showAnnouncement() {
         guard models.context.announcements != shownAnnouncements else { return }
         shownAnnouncements = models.context.announcements
-        let toast = adw_toast_new(escapedMarkup(ShownLine.plain(models.context.announcement)))
-        // The newest is shown at once, and the one before it afterwards.
-        adw_toast_set_priority(toast, ADW_TOAST_PRIORITY_HIGH)
+        // Not after the newest one: it may name what is locked or changed by now.
+        for toast in toasts {
+            adw_toast_dismiss(toast)
+            g_object_unref(UnsafeMutableRawPointer(toast))
+        }
+        let shown = makeToast()
+        adw_toast_overlay_add_toast(screen["toasts"].opaque, shown)
+        toasts = [shown]
+        // A window of details covers this one, and may be closed by what is announced.
+        guard let front = details?.widget ?? categoryDetails?.widget else { return }
+        let above = makeToast()
+        adw_preferences_window_add_toast(front.cast(to: AdwPreferencesWindow.self), above)
+        toasts.append(above)
+    }
+
+    /// With a reference of its own, which `toasts` has.
+    private func makeToast() -> OpaquePointer {
+        let toast = adw_toast_new(escapedMarkup(ShownLine.plain(models.context.announcement)))!
         if let seconds = ProcessInfo.processInfo.environment["APPLOCKER_TOAST_SECONDS"].flatMap(UInt32.init) {
             adw_toast_set_timeout(toast, seconds)
         }
-        adw_toast_overlay_add_toast(screen["toasts"].opaque, toast)
+        g_object_ref(UnsafeMutableRawPointer(toast))
+        return toast
+    }
+
+    private func closeDetails() {
+        details?.close()
+        categoryDetails?.close()
     }
 
     private func showDetails(_ app: AppItem) {
@@ -363,6 +385,7 @@ extension MainWindow {
     }
 
     private func startFirstRun() {
+        closeDetails()
         let context = models.context
         models.firstRun.begin()
         let view = FirstRunView(

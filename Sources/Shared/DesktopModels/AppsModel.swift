@@ -248,7 +248,7 @@ extension AppsModel {
     /// Its apps stay on the list.
     public func removeCategory(_ category: String) async {
         await context.attempt {
-            try await context.session.performAsking(localized("Remove \(category)")) { token in
+            try await context.session.performAsking(localized("Remove the category \(category)")) { token in
                 _ = try await context.control.call(\.removeCategory, parameter: category, token: token)
             }
             context.announce(localized("The category \(category) is removed."))

@@ -148,6 +148,11 @@ final class ScriptedSession: SessionConnection {
         daemon.send(.closingWithdrawn(app: "firefox"))
         await eventually("the warning is closed") { server.calls["CloseNotification"].count == 1 }
         #expect(server.calls["CloseNotification"].first?[0].integer == 102)
+        daemon.end()
+        await eventually("without the daemon the other one is closed too") {
+            server.calls["CloseNotification"].count == 2
+        }
+        #expect(server.calls["CloseNotification"].last?[0].integer == 101)
     }
 
     @Test func whatLockNowLeavesOpenIsShown() async throws {

@@ -38,7 +38,7 @@ import Testing
         }
         try await session.awaitWords("Add Calculator")
         try await session.press("Remove This Category")
-        try await session.awaitWords("Its apps stay locked, without its schedule.")
+        try await session.awaitWords("Its apps stay on the list.")
         try await session.press("Remove")
         try await session.enterPasscode()
         try await session.awaiting("its window closes") { try await !session.isShown("Remove This Category") }

@@ -139,7 +139,7 @@ import Testing
         try await session.awaitWords("The trash is empty")
         #expect(try await titles(session, inTrash: true) == [])
         try await session.press(keys: "alt+Left")
-        try await session.awaitWords("Museum")
+        try await session.awaiting("the list shows it") { try await session.isShown("Museum") }
         #expect(try await titles(session, inTrash: false) == ["At the lake", "Museum"])
         // A lock closes the trash.
         try await session.openMenu("More of Everline")

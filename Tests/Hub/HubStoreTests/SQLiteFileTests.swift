@@ -226,7 +226,9 @@ import Testing
             try await store.setPINShare(other, device: device, household: household.id)
         }
         for entry in share.entries {
-            await eventually { try !isInFiles(entry.share) && !isInFiles(entry.verifier) }
+            await eventually {
+                try [entry.share, entry.verifier, entry.changeHash].allSatisfy { try !isInFiles($0) }
+            }
         }
         try await store.close()
     }
