@@ -48,8 +48,8 @@ final class CategoryDialog {
     private func askToRemove() {
         Dialogs.confirm(
             localized("Remove the category \(name)?"),
-            localized("Its apps stay on the list. Those without another schedule are then always locked."), verb: localized("_Remove"),
-            parent: screen.widget
+            localized("Its apps stay on the list. Those without another schedule are then always locked."),
+            verb: localized("_Remove"), parent: screen.widget
         ) { [model, name] in Task { await model.removeCategory(name) } }
     }
 
