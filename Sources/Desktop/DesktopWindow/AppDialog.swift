@@ -7,7 +7,7 @@ import Localization
 
 /// The rules of one locked app.
 @MainActor
-final class AppDialog {
+final class AppDialog: DetailWindow {
     private static let template = Template("app-dialog", of: adw_preferences_window_get_type())
     private static let grantEnds = ["keep", "freeze", "close"]
 
@@ -27,9 +27,9 @@ final class AppDialog {
         self.app = app
         self.model = model
         let id = app.id
-        schedule = ScheduleGroup(
-            in: screen["schedule_group"], app.listed?.schedule, always: localized("Always locked")
-        ) { text in Task { await model.change(id, ChangeAppRequest(schedule: text)) } }
+        schedule = ScheduleGroup(in: screen["schedule_group"], app.listed?.schedule) { text in
+            Task { await model.change(id, ChangeAppRequest(schedule: text)) }
+        }
         categories = RowList(screen["categories"]) { row, category in
             row.show(title: category.id)
             row.showButton(
@@ -105,9 +105,4 @@ final class AppDialog {
     }
 
     var widget: Widget { screen.widget }
-
-    func close() { gtk_window_close(screen.widget.window) }
-
-    /// - Parameter body: the window was closed.
-    func onClose(_ body: @escaping @MainActor () -> Void) { Signals.connect(screen.widget.raw, "destroy", body) }
 }

@@ -81,8 +81,9 @@ final class AppsPage: Page {
 
     private func update() {
         listed.update(model.listed)
-        categories.update(model.shownCategories)
-        screen["categories_group"].setVisible(!model.shownCategories.isEmpty)
+        let shown = model.shownCategories
+        categories.update(shown)
+        screen["categories_group"].setVisible(!shown.isEmpty)
         running.update(model.running)
         others.update(model.others)
         screen["none_listed"].setVisible(model.listed.isEmpty && model.search.isEmpty)

@@ -7,7 +7,7 @@ import Localization
 
 /// The schedule and the apps of one category.
 @MainActor
-final class CategoryDialog {
+final class CategoryDialog: DetailWindow {
     private static let template = Template("category-dialog", of: adw_preferences_window_get_type())
 
     private let screen = CategoryDialog.template.make()
@@ -20,9 +20,9 @@ final class CategoryDialog {
         self.model = model
         let name = category.id
         self.name = name
-        schedule = ScheduleGroup(
-            in: screen["schedule_group"], category.schedule, always: localized("Always locked")
-        ) { text in Task { await model.setSchedule(text, ofCategory: name) } }
+        schedule = ScheduleGroup(in: screen["schedule_group"], category.schedule) { text in
+            Task { await model.setSchedule(text, ofCategory: name) }
+        }
         apps = RowList(screen["apps"]) { row, app in
             let contains = app.listed?.categories.contains(name) == true
             row.show(title: app.name, subtitle: app.listed?.schedule == nil ? "" : localized("Has its own schedule"))
@@ -54,9 +54,4 @@ final class CategoryDialog {
     }
 
     var widget: Widget { screen.widget }
-
-    func close() { gtk_window_close(screen.widget.window) }
-
-    /// - Parameter body: the window was closed.
-    func onClose(_ body: @escaping @MainActor () -> Void) { Signals.connect(screen.widget.raw, "destroy", body) }
 }

@@ -22,8 +22,7 @@ final class MainWindow {
     private var shown = 0
     private var firstRun: FirstRunView?
     private var passcodes: PasscodeDialog?
-    private var details: AppDialog?
-    private var categoryDetails: CategoryDialog?
+    private var details: (any DetailWindow)?
     private var polling: Task<Void, Never>?
     private var ticking: Task<Void, Never>?
     private var watching: Task<Void, Never>?
@@ -71,8 +70,11 @@ final class MainWindow {
         let announce = { [context = models.context] in context.announce($0) }
         let overview = OverviewPage(models.overview) { [unowned self] in apply($0) }
         let apps = AppsPage(
-            models.apps, onDetails: { [unowned self] in showDetails($0) },
-            onCategory: { [unowned self] in showDetails($0) })
+            models.apps,
+            onDetails: { [unowned self] app in showDetails { AppDialog(app, models.apps, parent: widget) } },
+            onCategory: { [unowned self] category in
+                showDetails { CategoryDialog(category, models.apps, parent: widget) }
+            })
         add("overview", localized("Overview"), "security-high-symbolic", overview)
         add("apps", localized("Apps"), "view-app-grid-symbolic", apps)
         add(
@@ -172,7 +174,7 @@ final class MainWindow {
     private func show(pageNamed name: String) { show(page: pages.firstIndex { $0.name == name } ?? 0) }
 
     private func showRecovery() {
-        closeDetails()
+        details?.close()
         show(pageNamed: "settings")
         (pages[shown].page as? SettingsPage)?.showRecovery()
     }
@@ -316,7 +318,7 @@ extension MainWindow {
         adw_toast_overlay_add_toast(screen["toasts"].opaque, shown)
         toasts = [shown]
         // A window of details covers this one, and may be closed by what is announced.
-        guard let front = details?.widget ?? categoryDetails?.widget else { return }
+        guard let front = details?.widget else { return }
         let above = makeToast()
         adw_preferences_window_add_toast(front.cast(to: AdwPreferencesWindow.self), above)
         toasts.append(above)
@@ -332,23 +334,11 @@ extension MainWindow {
         return toast
     }
 
-    private func closeDetails() {
-        details?.close()
-        categoryDetails?.close()
-    }
-
-    private func showDetails(_ app: AppItem) {
+    private func showDetails(_ make: () -> any DetailWindow) {
         guard details == nil else { return }
-        let dialog = AppDialog(app, models.apps, parent: widget)
-        details = dialog
-        dialog.onClose { [weak self] in self?.details = nil }
-    }
-
-    private func showDetails(_ category: CategoryItem) {
-        guard categoryDetails == nil else { return }
-        let dialog = CategoryDialog(category, models.apps, parent: widget)
-        categoryDetails = dialog
-        dialog.onClose { [weak self] in self?.categoryDetails = nil }
+        let window = make()
+        details = window
+        window.onClose { [weak self] in self?.details = nil }
     }
 
     private func apply(_ remedy: Remedy) {
@@ -385,7 +375,7 @@ extension MainWindow {
     }
 
     private func startFirstRun() {
-        closeDetails()
+        details?.close()
         let context = models.context
         models.firstRun.begin()
         let view = FirstRunView(

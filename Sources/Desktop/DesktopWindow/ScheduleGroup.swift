@@ -17,15 +17,13 @@ final class ScheduleGroup {
     /// - Parameters:
     ///   - group: an empty `AdwPreferencesGroup`.
     ///   - text: the schedule, as the control socket has it; nil without one.
-    ///   - always: the name of the choice without times.
     ///   - save: called with the new text; "" without times.
-    init(in group: Widget, _ text: String?, always: String, save: @escaping @MainActor (_ text: String) -> Void) {
+    init(in group: Widget, _ text: String?, save: @escaping @MainActor (_ text: String) -> Void) {
         self.save = save
         editor = ScheduleEditor(in: screen["times"])
         adw_preferences_group_add(group.cast(to: AdwPreferencesGroup.self), screen.widget)
         let draft = ScheduleDraft(text: text)
-        let kinds = ScheduleDraft.Kind.allCases.map { $0 == .always ? always : $0.title }
-        screen["schedule_kind"].setChoices(kinds, selected: draft.kind.rawValue)
+        screen["schedule_kind"].setChoices(ScheduleDraft.Kind.allCases.map(\.title), selected: draft.kind.rawValue)
         screen["template"].setChoices(
             [localized("Own times")] + ScheduleDraft.templates.map(\.title),
             selected: (ScheduleDraft.templates.firstIndex { $0.draft == draft } ?? -1) + 1)

@@ -13,7 +13,7 @@ public enum RunningApps {
         var device: UInt64
         var inode: UInt64
 
-        /// Of the file at this path, after its links; nil if there is none.
+        /// Identifies the file that this path leads to, with links followed; nil without such a file.
         init?(following path: String) {
             var file = clinux_file()
             guard clinux_identify_path(path, &file) == 0, file.is_regular else { return nil }
