@@ -5,7 +5,7 @@ import pytest
 from settings_steps import page_of
 from toasts import REMEMBER_TOASTS, shown_toasts
 from vault_steps import NAMES, NEWEST, CompanionTab, joins
-from waiting import eventually
+from waiting import eventually, eventually_reported
 
 # Tom's app has a version that does not report its owner.
 FORGET_OWNER = """async () => {
@@ -85,9 +85,9 @@ def test_the_sheet_shows_failed_removals(phone, tom):
     phone.picture("device-removal-failed")
     assert "Tom's phone" in tom.anna.do(NAMES)
     # At each further connection too.
-    # The page is called because Playwright answers its requests only then.
-    eventually(
-        lambda: phone.page.evaluate("() => true") and len(cut_off) >= 3,
+    eventually_reported(
+        phone.page,
+        lambda: len(cut_off) >= 3,
         "once the household revoked it, each of the two tabs tried again by itself",
     )
     # The removal succeeds at the next connection, here of this tab alone: not before it is unlocked again.

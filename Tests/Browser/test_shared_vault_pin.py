@@ -5,7 +5,7 @@ import pytest
 from founding_steps import new_phone, recovers, with_everline
 from phone import PIN
 from vault_steps import OPEN, SAVE, TITLES, joins, share
-from waiting import eventually, eventually_equals
+from waiting import eventually_equals, eventually_reported
 
 VAULT_PIN, OTHER_PIN = "402817", "573926"
 ENTRY = """async () => {
@@ -170,8 +170,7 @@ def test_an_interrupted_attempt_leaves_no_pin_and_the_next_one_works(anna, ben, 
         held = []
         page.route("**/v1/pin-share/attempt", lambda route: held.append(route))
         anna.do(f"(pin) => {{ ({TRY_TO_SET})(pin); }}", VAULT_PIN)
-        # Playwright reports requests while it is called.
-        eventually(lambda: anna.do("() => true") and held, "the PIN is tried at the hub")
+        eventually_reported(page, lambda: held, "the PIN is tried at the hub")
     else:
         page.route(f"**/v1/{cut}", lambda route: route.abort())
         assert anna.do(TRY_TO_SET, VAULT_PIN) == ["HubUnreachable", "offline"]

@@ -11,7 +11,7 @@ import pytest
 import pages
 from notified import deliver
 from phone import DESKTOP, Phone
-from waiting import eventually
+from waiting import eventually, eventually_reported
 
 IS_KEPT = "async () => (await import('/workers/registration.js')).offline.state === 'ready'"
 # The daemon sends the hub the same record as push message that the hub stores.
@@ -65,8 +65,7 @@ def test_a_push_from_the_computer_is_shown_while_locked(phone, computer):
     before = page.evaluate(NEWEST_EVENT)
     computer.run("unlock", "diary", passcode="wrong one")
     eventually(lambda: page.evaluate(NEWEST_EVENT) != before, "an event arrives")
-    # The page is called because Playwright reports events only then.
-    eventually(lambda: page.evaluate("() => true") and registrations, "the worker's registration is found")
+    eventually_reported(page, lambda: registrations, "the worker's registration is found")
     record = page.evaluate(NEWEST_EVENT)
     page.reload()
     page.get_by_role("heading", name="AppLocker is locked").wait_for()

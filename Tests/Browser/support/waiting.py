@@ -18,6 +18,11 @@ def eventually_equals(read, expected, what="it"):
     poll(read, lambda value: value == expected, what, f" instead of {expected!r}")
 
 
+def eventually_reported(page, condition, what="it"):
+    """As `eventually`, of what Playwright's events and routes report: they are handled only while it is called."""
+    eventually(lambda: page.evaluate("() => true") and condition(), what)
+
+
 def poll(read, is_met, what, expectation):
     end = time.monotonic() + SECONDS
     while not is_met(value := read()):

@@ -184,17 +184,11 @@ import Testing
 
 extension AgentReader {
     mutating func closing() async -> ClosingNotice? {
-        while let event = await next() {
-            if case .closing(let notice) = event { return notice }
-        }
-        return nil
+        await first { if case .closing(let notice) = $0 { notice } else { nil } }
     }
 
     /// The app of the next warning that is withdrawn.
     mutating func withdrawn() async -> String? {
-        while let event = await next() {
-            if case .closingWithdrawn(let app) = event { return app }
-        }
-        return nil
+        await first { if case .closingWithdrawn(let app) = $0 { app } else { nil } }
     }
 }

@@ -257,15 +257,17 @@ struct AgentReader {
 
     /// The next matching state.
     mutating func state(_ fits: (SessionState) -> Bool = { _ in true }) async -> SessionState? {
-        while let event = await next() {
-            if case .state(let state) = event, fits(state) { return state }
-        }
-        return nil
+        await first { if case .state(let state) = $0, fits(state) { state } else { nil } }
     }
 
     mutating func notice() async -> Notice? {
+        await first { if case .notice(let notice) = $0 { notice } else { nil } }
+    }
+
+    /// What `pick` returns for the next event for which it returns anything.
+    mutating func first<Picked>(_ pick: (SessionEvent) -> Picked?) async -> Picked? {
         while let event = await next() {
-            if case .notice(let notice) = event { return notice }
+            if let picked = pick(event) { return picked }
         }
         return nil
     }

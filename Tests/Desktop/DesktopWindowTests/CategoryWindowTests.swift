@@ -10,9 +10,7 @@ import Testing
     func aCategoryGetsAScheduleLosesAnAppAndIsRemoved(on screen: WindowScreenKind) async throws {
         let session = try await WindowSession(on: screen)
         let client = session.client
-        let token = try await client.call(
-            \.openSession, body: PasscodeRequest(passcode: WindowSession.passcode)
-        ).token
+        let token = try await session.token()
         let added = try await client.call(\.addApp, token: token, body: AddAppRequest(app: "org.gnome.Calculator"))
         _ = try await client.call(
             \.setCategory, parameter: "games", token: token, body: SetCategoryRequest(apps: added.apps.map(\.id)))

@@ -92,9 +92,7 @@ import Testing
         try await session.enterPasscode()
         try await session.awaiting("the list shows it") { try await session.isShown("Unlock Calculator") }
         // Or the launch could end by itself while the window is read.
-        let token = try await session.client.call(
-            \.openSession, body: PasscodeRequest(passcode: WindowSession.passcode)
-        ).token
+        let token = try await session.token()
         _ = try await session.client.call(
             \.changeSettings, token: token, body: ChangeSettingsRequest(promptTimeoutSeconds: 300))
         let prompts = try await session.client.prompts()

@@ -9,9 +9,7 @@ import Testing
     func anIntruderPhotoIsSeenInTheGridOpenedAndRemoved(on screen: WindowScreenKind) async throws {
         let session = try await WindowSession(on: screen)
         let client = session.client
-        let token = try await client.call(
-            \.openSession, body: PasscodeRequest(passcode: WindowSession.passcode)
-        ).token
+        let token = try await session.token()
         _ = try await client.call(
             \.changeSettings, token: token,
             body: ChangeSettingsRequest(photographsFromFailure: 1, camera: "lavfi:testsrc2=size=640x480"))

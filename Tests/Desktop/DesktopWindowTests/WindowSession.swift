@@ -226,6 +226,11 @@ final class WindowSession: Sendable {
         }
     }
 
+    /// The token of a management session of its own.
+    func token() async throws -> String {
+        try await client.call(\.openSession, body: PasscodeRequest(passcode: Self.passcode)).token
+    }
+
     /// Answers the passcode dialog.
     func enterPasscode(
         _ passcode: String = WindowSession.passcode, verb: String = "Continue",

@@ -26,17 +26,19 @@ struct SinglePromptTests {
             ]))
     }
 
-    @Test func onlyAPasscodeKeepsAnAppOpenForLonger() async throws {
-        let desktop = try await Desktop(.openbox)
-        desktop.daemon.on(.listApps) { _ in unlocked(for: 600) }
+    /// Types a wrong passcode, which is refused, and the right one.
+    ///
+    /// - Returns: what the window sent with the right one.
+    private func accepted(by window: ChildProcess, titled title: String, on desktop: Desktop) async throws
+        -> UnlockRequest
+    {
         desktop.daemon.on(.unlock) { body in
             let request = try? JSONDecoder().decode(UnlockRequest.self, from: body)
             return request?.passcode == "correct horse"
                 ? .init(200, AppsChanged(apps: []))
                 : .refused(ControlError(.wrongPasscode, "The passcode is wrong."))
         }
-        let window = try start(desktop, "--keep-open=firefox")
-        try await desktop.awaitWindow("Keep Firefox open for 5 more minutes")
+        try await desktop.awaitWindow(title)
         let before = try await desktop.warningPoints()
         try await desktop.type("wrong")
         try await desktop.press("Return")
@@ -47,7 +49,14 @@ struct SinglePromptTests {
         try await desktop.press("Return")
         #expect(try await window.wait() == .code(0))
         let last = try #require(desktop.daemon.calls("POST /v1/unlock").last)
-        let request = try JSONDecoder().decode(UnlockRequest.self, from: last.body)
+        return try JSONDecoder().decode(UnlockRequest.self, from: last.body)
+    }
+
+    @Test func onlyAPasscodeKeepsAnAppOpenForLonger() async throws {
+        let desktop = try await Desktop(.openbox)
+        desktop.daemon.on(.listApps) { _ in unlocked(for: 600) }
+        let window = try start(desktop, "--keep-open=firefox")
+        let request = try await accepted(by: window, titled: "Keep Firefox open for 5 more minutes", on: desktop)
         #expect(request.apps == ["firefox"] && !request.all && request.extends)
         #expect(request.grant == GrantRequest(.duration, seconds: 300))
     }
@@ -65,25 +74,8 @@ struct SinglePromptTests {
         desktop.daemon.on(.settings) { _ in
             .init(200, SettingsReport(promptTimeoutSeconds: 30, defaultGrantSeconds: 900, holdsRoot: false))
         }
-        desktop.daemon.on(.unlock) { body in
-            let request = try? JSONDecoder().decode(UnlockRequest.self, from: body)
-            return request?.passcode == "correct horse"
-                ? .init(200, AppsChanged(apps: []))
-                : .refused(ControlError(.wrongPasscode, "The passcode is wrong."))
-        }
         let window = try start(desktop)
-        try await desktop.awaitWindow("Unlock all apps")
-        let before = try await desktop.warningPoints()
-        try await desktop.type("wrong")
-        try await desktop.press("Return")
-        await eventually("it was refused") { desktop.daemon.calls("POST /v1/unlock").count == 1 }
-        await eventually("the refusal is shown") { try await desktop.warningPoints() > before + 200 }
-        #expect(window.isRunning, "another attempt is possible")
-        try await desktop.type("correct horse")
-        try await desktop.press("Return")
-        #expect(try await window.wait() == .code(0))
-        let last = try #require(desktop.daemon.calls("POST /v1/unlock").last)
-        let request = try JSONDecoder().decode(UnlockRequest.self, from: last.body)
+        let request = try await accepted(by: window, titled: "Unlock all apps", on: desktop)
         #expect(request.all && request.apps.isEmpty)
         #expect(request.grant == GrantRequest(.duration, seconds: 900), "the default of the settings")
     }
