@@ -57,6 +57,27 @@ struct NoteCommandTests {
         try await applocker.end()
     }
 
+    @Test("Notes of one title are distinguished by their first lines and ids, also where one is removed")
+    func sharedTitle() async throws {
+        let applocker = try await CommandLineFixture()
+        for (title, body) in [("Bank", "Lisbon\n12"), ("Bank", "Porto\n34"), ("Safe", "56")] {
+            try await applocker.addNote(title, body)
+        }
+        let rows = try await applocker.run("note", "list").output.split(separator: "\n")
+        #expect(rows.count == 4 && rows.contains { $0.hasSuffix("Safe") }, "\(rows)")
+        let row = try #require(rows.first { $0.hasSuffix("Bank   Porto") })
+        let id = try #require(row.split(separator: " ").first.map(String.init))
+        #expect(try await applocker.run("note", "show", id).output == "Porto\n34\n")
+        let list = try await applocker.run("note", "list", "--json").json()["notes"] as? [[String: Any]]
+        #expect(list?.compactMap { $0["preview"] as? String } == ["56", "Porto", "Lisbon"])
+
+        let asked = try await applocker.run("note", "remove", id)
+        #expect(asked.status == 2 && asked.errors.contains("Remove \"Bank\" (\(id))?"), "\(asked.errors)")
+        #expect(try await applocker.run("note", "remove", id, "--yes").output == "Removed \"Bank\" (\(id)).\n")
+        #expect(try await applocker.run("note", "show", "Bank").output == "Lisbon\n12\n")
+        try await applocker.end()
+    }
+
     @Test("An error is reported in one sentence, with its exit status, and changes nothing")
     func refusals() async throws {
         let applocker = try await CommandLineFixture()

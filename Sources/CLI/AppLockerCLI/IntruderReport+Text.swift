@@ -25,14 +25,6 @@ struct ListedIntruders {
 
     init(_ list: IntruderList) { reports = list.intruders }
 
-    /// The number of characters that distinguishes all ids, at least 8.
-    var shownIDLength: Int {
-        let ids = reports.map(\.id)
-        let longest = ids.map(\.count).max() ?? 0
-        return (8..<max(longest, 9)).first { length in Set(ids.map { $0.prefix(length) }).count == ids.count }
-            ?? longest
-    }
-
     /// The photo of an id or of the beginning of one; the newest for nil.
     ///
     /// - Throws: `CommandLineError` if there is none, or more than one.
@@ -60,7 +52,7 @@ struct ListedIntruders {
     func lines(_ paint: Paint) -> [String] {
         guard !reports.isEmpty else { return ["There are no intruder photos."] }
         var table = Table(["ID", "TIME", "APP", "USER", "WRONG", "SIZE"])
-        let length = shownIDLength
+        let length = shownIDLength(reports.map(\.id))
         for report in reports {
             table.add([
                 String(report.id.prefix(length)), TimeText.local(report.time), report.app ?? "-",

@@ -27,3 +27,9 @@ struct Table {
         return [paint.strong(joined(titles))] + rows.indices.map { rowPaint($0, joined(rows[$0])) }
     }
 }
+
+/// The number of characters that distinguishes all of these ids, at least 8: commands accept so much of one.
+func shownIDLength(_ ids: [String]) -> Int {
+    let longest = ids.map(\.count).max() ?? 0
+    return (8..<max(longest, 9)).first { length in Set(ids.map { $0.prefix(length) }).count == ids.count } ?? longest
+}

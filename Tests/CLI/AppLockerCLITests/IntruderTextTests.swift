@@ -31,9 +31,9 @@ struct IntruderTextTests {
 
     @Test("The ids that are shown distinguish the photos")
     func shownIDs() {
-        #expect(listed.shownIDLength == 11)
-        #expect(ListedIntruders(IntruderList(intruders: [report("aabbccdd00112233")])).shownIDLength == 8)
-        #expect(ListedIntruders(IntruderList(intruders: [report("ab")])).shownIDLength == 8)
+        #expect(shownIDLength(listed.reports.map(\.id)) == 11)
+        #expect(shownIDLength(["aabbccdd00112233"]) == 8)
+        #expect(shownIDLength(["ab"]) == 8)
         let lines = listed.lines(Paint(isColoured: false))
         #expect(lines.count == 4)
         #expect(lines[1].hasPrefix("aabbccdd001  ") && lines[1].hasSuffix("2      24 KiB"))

@@ -63,6 +63,8 @@ struct NoteCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List notes, the newest first.",
             discussion: """
+                Notes of one title also show the first line of their text. Other commands accept the ID.
+
                   applocker note list
                   applocker note list --search 'safe code'     every word has to be in it
                 """)
@@ -77,11 +79,7 @@ struct NoteCommand: AsyncParsableCommand {
             guard !list.notes.isEmpty else {
                 return Output.standard.line(search == nil ? "There are no notes yet." : "No note matches.")
             }
-            var table = Table(["ID", "MODIFIED", "TITLE"])
-            for note in list.notes {
-                table.add([String(note.id.prefix(8)), TimeText.local(note.modified), note.title])
-            }
-            Output.standard.lines(table.lines(Paint(.standard)))
+            Output.standard.lines(list.lines(Paint(.standard)))
         }
     }
 
@@ -197,13 +195,13 @@ struct NoteCommand: AsyncParsableCommand {
                 }
                 return found
             }
-            let titles = found.map { "\"\($0.title)\"" }.joined(separator: ", ")
-            try await Confirmation.require("Remove \(titles)? This can't be undone.", isConfirmed: yes)
+            let names = found.map(\.quotedName).joined(separator: ", ")
+            try await Confirmation.require("Remove \(names)? This can't be undone.", isConfirmed: yes)
             for note in found {
                 try await client.call(\.removeNote, parameter: note.id, query: RemoveNoteQuery(version: note.version))
             }
             if output.json { return try Output.standard.json(NoteList(notes: found)) }
-            Output.standard.line("Removed \(titles.terminalSafe).")
+            Output.standard.line("Removed \(names.terminalSafe).")
         }
     }
 }
@@ -212,7 +210,7 @@ extension NoteSaved {
     fileprivate func print(_ what: String, _ options: OutputOptions) throws {
         if options.json { return try Output.standard.json(self) }
         if let conflict { Output.errors.line(Paint(.errors).warning(conflict.terminalSafe)) }
-        Output.standard.line("\(what) \"\(note.title.terminalSafe)\" (\(note.id.prefix(8))).")
+        Output.standard.line("\(what) \(note.quotedName.terminalSafe).")
     }
 }
 
