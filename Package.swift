@@ -266,7 +266,7 @@ if hasDesktop {
             "BlockingThread", "ControlAPI", "HubAPI", "LocalControl", "Localization", "DBus", "ProcessHardening",
             "CGettext", "CXss", argumentParser,
         ],
-        tests: ["ControlAPI", "LocalControl", "DBus", "applocker-agent"])
+        tests: ["ControlAPI", "HubAPI", "HubStore", "LocalControl", "Localization", "DBus", "applocker-agent"])
     targets += module(
         "GtkSupport", in: .desktop, ["BlockingThread", "Pictures", "ProcessHardening", "QRCode", "CGtk4"])
     targets += module(

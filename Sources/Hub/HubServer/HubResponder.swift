@@ -95,7 +95,7 @@ struct HubResponder: HTTPResponder {
         var read = Data()
         for try await bytes in body {
             let size = read.count + bytes.readableBytes
-            guard size <= limit else { throw RequestGuard.bodyTooLong(limit) }
+            guard size <= limit else { throw HubError.bodyTooLong(limit) }
             if size > HubRoute.smallBodyBytes { try share.grow(to: size * 3) }
             read.append(contentsOf: bytes.readableBytesView)
         }
@@ -219,7 +219,7 @@ struct HubResponder: HTTPResponder {
         case let error as HubError: body = HubErrorBody(error: error)
         default:
             logger.error("A request failed.", metadata: ["error": "\(type(of: error))"])
-            body = HubErrorBody(error: HubError(.failed, "The hub could not do this. See its log."))
+            body = HubErrorBody(error: .requestFailed)
         }
         var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
         if let seconds = body.error.retryAfterSeconds { headers[.retryAfter] = String(seconds) }

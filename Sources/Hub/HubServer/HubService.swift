@@ -66,7 +66,7 @@ final class HubService: Sendable {
             throw HubError(.unauthorized, "This needs a device's token: \"Authorization: Bearer …\".")
         }
         guard let device = try await lookUp(token: token, from: client) else {
-            throw HubError(.unauthorized, "The token is unknown or no longer valid. Pair the device again.")
+            throw HubError.unknownToken
         }
         try limits.count(device)
         if route.access != .knownDevice, device.state != .active {

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import HTTPTypes
 import HubAPI
+import HubStore
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
@@ -24,10 +25,6 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private static let host = HTTPField.Name("Host")!
     private static let noHost = HubError(
         .badRequest, "A request has one Host header, no more and no fewer (RFC 9112 section 3.2).")
-
-    static func bodyTooLong(_ limit: Int) -> HubError {
-        HubError(.tooLarge, "The request's body is longer than \(limit) bytes; shorten it.")
-    }
 
     /// How long a client that is still sending has to read the refusal. Closing at once would reset its connection
     /// before it has read it.
@@ -153,7 +150,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // Refused before the whole body has arrived: a client that sends first and reads afterwards still gets the
             // response.
             if let length, Int(length).map({ $0 > bodyLimit || $0 < 0 }) ?? true {
-                return refuseAfterAnswers(Self.bodyTooLong(bodyLimit), context)
+                return refuseAfterAnswers(HubError.bodyTooLong(bodyLimit), context)
             }
             requests += 1
             isReading = true
@@ -163,7 +160,7 @@ final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler {
             }
         case .body(let bytes):
             bodyBytes += bytes.readableBytes
-            if bodyBytes > bodyLimit, requests > 0 { return refuseNow(Self.bodyTooLong(bodyLimit), context) }
+            if bodyBytes > bodyLimit, requests > 0 { return refuseNow(HubError.bodyTooLong(bodyLimit), context) }
         case .end:
             isReading = false
             stopWatchingReads()

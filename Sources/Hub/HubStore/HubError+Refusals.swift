@@ -1,7 +1,14 @@
 package import HubAPI
 
-// The refusals of both stores, with the same messages.
+// The refusals of both stores and of the server, with the same messages.
 extension HubError {
+    package static var unknownToken: HubError {
+        HubError(.unauthorized, "The token is unknown or no longer valid. Pair the device again.")
+    }
+    package static func bodyTooLong(_ limit: Int) -> HubError {
+        HubError(.tooLarge, "The request's body is longer than \(limit) bytes; shorten it.")
+    }
+    package static var requestFailed: HubError { HubError(.failed, "The hub could not do this. See its log.") }
     package static var noSuchHousehold: HubError { HubError(.notFound, "There is no such household at this hub.") }
     package static var fewerDays: HubError {
         HubError(.forbidden, "A household keeps events for the same number of days or more, not for fewer.")

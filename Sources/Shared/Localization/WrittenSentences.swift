@@ -44,8 +44,17 @@ struct WrittenSentences: Sendable {
 
     /// - Returns: the message that fits the text, and its values; nil if none fits.
     func message(_ text: String) -> (id: String, values: [String])? {
+        message(text) { value in message(value) { _ in false } != nil }
+    }
+
+    /// - Parameter isMessage: whether several sentences are one value: the reason that a hub gave. Otherwise they
+    ///   would be taken for a long name.
+    private func message(_ text: String, isMessage: (String) -> Bool) -> (id: String, values: [String])? {
         for pattern in patterns {
-            if let values = Self.values(pattern.pieces, in: text[...]) { return (pattern.message, values) }
+            guard let values = Self.values(pattern.pieces, in: text[...]),
+                values.allSatisfy({ !$0.isEmpty && (!$0.contains(". ") || isMessage($0)) })
+            else { continue }
+            return (pattern.message, values)
         }
         return nil
     }
@@ -63,9 +72,7 @@ struct WrittenSentences: Sendable {
             values.append(String(rest[..<range.lowerBound]))
             rest = rest[range.upperBound...]
         }
-        values.append(String(rest))
-        // Or several sentences would be taken for one with a long value.
-        return values.contains { $0.isEmpty || $0.contains(". ") } ? nil : values
+        return values + [String(rest)]
     }
 
     /// The text with each of its sentences translated, as far as they are known.

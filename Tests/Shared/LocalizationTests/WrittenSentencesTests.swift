@@ -8,6 +8,7 @@ private struct German: Catalogue {
         "Everything is locked.": "Alles ist gesperrt.", "Weak mode: {0}": "Schwacher Modus: {0}",
         "The gate is away.": "Die Schranke ist weg.", "Nothing was written ({0}).": "Nichts wurde geschrieben ({0}).",
         "it needs root": "dafür braucht es root",
+        "The token of {0} is unknown. Pair it again.": "Das Token von {0} ist unbekannt. Koppeln Sie neu.",
     ]
 
     func translation(_ id: String, context: String?) -> String? {
@@ -34,6 +35,14 @@ private struct German: Catalogue {
         ("Nothing was written (it needs root).", "Nichts wurde geschrieben (dafür braucht es root)."),
         ("Nothing was written (Permission denied).", "Nichts wurde geschrieben (Keine Berechtigung)."),
         ("Nothing was written (bad luck).", "Nichts wurde geschrieben (bad luck)."),
+        // A value of two sentences that are one message, such as a hub's refusal.
+        (
+            "Nothing was written (The token of Anna is unknown. Pair it again.).",
+            "Nichts wurde geschrieben (Das Token von Anna ist unbekannt. Koppeln Sie neu.)."
+        ),
+        (
+            "Nothing was written (bad luck. Pair it again.).", "Nothing was written (bad luck. Pair it again.)."
+        ),
         ("Firefox was locked. Everything is locked.", "Firefox wurde gesperrt. Alles ist gesperrt."),
         ("Firefox was locked. Chess was locked by Ben.", "Firefox wurde gesperrt. Ben hat Chess gesperrt."),
         ("Nobody knows this. Everything is locked.", "Nobody knows this. Alles ist gesperrt."),
