@@ -1,13 +1,13 @@
 // What a device that administers does: it invites, admits and revokes devices. docs/formats.md, "Roster" and "Pairing".
 import { rememberAdmitted } from "./admitted.js";
-import { randomBytes, randomID } from "../crypto/bytes.js";
+import { base64, randomBytes, randomID } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
 import { openJoin, proofHashOf } from "../crypto/invitation.js";
 import { makeCode, sealDetails } from "../crypto/pairing-code.js";
 import { wordsOf } from "../crypto/pairing-words.js";
 import { admitting, revoking } from "../crypto/roster-writing.js";
 import { deviceID } from "../crypto/signature.js";
-import { HubError } from "../hub/errors.js";
+import { HubError, HubUnreachable } from "../hub/errors.js";
 import { CompanionError } from "./errors.js";
 
 /** @typedef {import("../crypto/invitation.js").Invitation} Invitation */
@@ -20,6 +20,12 @@ import { CompanionError } from "./errors.js";
 /**
  * `code`: that is typed instead of the link, if there is one. `expires`: milliseconds since 1970.
  * @typedef {{ invitation: Invitation, code: string | null, expires: number }} Invited
+ */
+
+/**
+ * The hub has the revocation. `isNew`: false if the device was revoked before. `pending`: why the keys are not replaced
+ * yet; the session does that before it sends anything.
+ * @typedef {{ isNew: boolean, pending: Error | null }} Revoked
  */
 
 /**
@@ -113,19 +119,27 @@ export async function admit(device, invitation, { device: id, joining: { signing
         entry: await admitting(roster, { role, signingKey, boxKey }, signerOf(device), secondsOf(device)),
         change: { admit: { device: id, role, invitation: invitation.id } },
     }));
+    await device.followRoster();
     await device.beforeSending();
 }
 
 /**
- * Revokes the device and replaces the keys. Throws HubError, HubUnreachable.
+ * Revokes the device and replaces the keys. Throws HubError, HubUnreachable: then it is not revoked, as far as this
+ * device can see.
  * @param {Administrator} device
  * @param {string} member
- * @returns {Promise<boolean>} false if it was revoked already
+ * @returns {Promise<Revoked>}
  */
 export async function revokeMember(device, member) {
-    const isRevoked = await appendRevocation(device, member);
-    await device.beforeSending();
-    return isRevoked;
+    const isNew = await appendRevocation(device, member);
+    try {
+        await device.followRoster();
+        await device.beforeSending();
+        return { isNew, pending: null };
+    } catch (error) {
+        // The revocation stands: reported as a failure it would be repeated, and then be nothing new.
+        return { isNew, pending: error instanceof Error ? error : new Error(String(error)) };
+    }
 }
 
 /** @param {Administrator} device @param {string} member */
@@ -159,12 +173,27 @@ async function appendToRoster(device, make) {
         if (!made) return false;
         try {
             await device.hub.append(roster.number + 1, made.entry, made.change);
-            // The hub refuses a device that revoked itself.
-            const revoked = "revoke" in made.change ? made.change.revoke.device : null;
-            if (revoked !== device.keys.device) await device.followRoster();
             return true;
         } catch (error) {
+            // The hub refuses a device that revoked itself.
+            const isLeaving = "revoke" in made.change && made.change.revoke.device === device.keys.device;
+            if (error instanceof HubUnreachable && !isLeaving && (await isAppended(device, made.entry))) return true;
             if (!(error instanceof HubError) || error.code !== "conflict" || attempt === attempts) throw error;
         }
     }
+}
+
+/**
+ * Whether the hub has the entry, although its reply was lost.
+ * @param {Administrator} device
+ * @param {Uint8Array} entry
+ */
+async function isAppended(device, entry) {
+    try {
+        await device.followRoster();
+    } catch {
+        return false;
+    }
+    const text = base64(entry);
+    return device.roster.entries.some((one) => base64(one) === text);
 }

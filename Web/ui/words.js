@@ -95,3 +95,12 @@ export function sentenceOf(error) {
     console.error(error);
     return "An unexpected error occurred; try again, and reload the app if it continues.";
 }
+
+/**
+ * What happens to the keys after a revocation.
+ * @param {"household" | "vault"} owner
+ * @param {Error | null} pending why they are not replaced yet
+ */
+export const keysAfterRevoking = (owner, pending) => (pending === null
+    ? `The ${owner}’s keys are replaced.`
+    : `The ${owner}’s keys will be replaced later. ${sentenceOf(pending)}`);

@@ -49,16 +49,17 @@ export class Administration {
 
     /**
      * Writes again the names that the device wrote for others: its own records are no longer accepted. Throws HubError,
-     * HubUnreachable, StoreError.
+     * HubUnreachable: then it is not revoked; StoreError.
      * @param {string} id
      */
     async revoke(id) {
         const { namesBy } = await import("../../household/device-names.js");
         const names = await namesBy(this.device, id);
-        await (await module()).revokeMember(this.device, id);
+        const revoked = await (await module()).revokeMember(this.device, id);
         for (const [other, body] of names) {
             if (other !== id) await this.#send(({ nameRecord }) => nameRecord(this.device, other, body, () => false));
         }
+        return revoked;
     }
 
     /** This phone leaves; with the last device the hub deletes the household. Throws HubError, HubUnreachable. */

@@ -1,4 +1,5 @@
 // Revokes another device: in the shared vaults of both, then in the household, by this device or a computer.
+import { keysAfterRevoking } from "../../ui/words.js";
 
 /**
  * Outcome of one part. `unclear`: a person has to check.
@@ -43,8 +44,9 @@ async function revokeInHousehold({ administration, commands }, computer, device)
     const { id, name } = computer ?? { id: "", name: "" };
     try {
         if (!computer) {
-            await administration.revoke(device);
-            return { part, name, outcome: "removed", sentence: "Revoked. The household’s keys are replaced." };
+            const { pending } = await administration.revoke(device);
+            const sentence = `Revoked. ${keysAfterRevoking("household", pending)}`;
+            return { part, name, outcome: "removed", sentence };
         }
         const { state, sentence } = await commands.send(id, { revokeDevice: { device } });
         return { part, name, outcome: state === "done" ? "removed" : "failed", sentence };
@@ -65,10 +67,9 @@ async function removeFromVault({ name, companion, membership, isRevoked }, devic
         await companion.refresh();
         const members = await membership.members();
         const theirs = await membership.membersOf(members, device);
-        for (const { id } of theirs) await membership.remove(id);
-        if (theirs.length > 0) {
-            return revocation("removed", "Removed. The vault’s keys are replaced.");
-        }
+        let pending = null;
+        for (const { id } of theirs) ({ pending } = await membership.remove(id));
+        if (theirs.length > 0) return revocation("removed", `Removed. ${keysAfterRevoking("vault", pending)}`);
         const unknown = members.filter(({ owner, isThis }) => owner === null && !isThis).map((one) => one.name);
         if (unknown.length === 0) return revocation("notIn", "It is not a member, as its members report.");
         return revocation("unclear",

@@ -1,7 +1,7 @@
 // The recovery sheet: of a household that a phone founded it is made here, of another one by its computer.
 import { element } from "../../ui/element.js";
 import { banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
-import { sentenceOf } from "../../ui/words.js";
+import { keysAfterRevoking, sentenceOf } from "../../ui/words.js";
 import { computerSheet } from "./computer-sheet.js";
 
 /** @type {SettingsPage} */
@@ -46,8 +46,9 @@ async function revoke(context, id) {
     });
     if (!isSure) return;
     try {
-        await context.companion.administration.revoke(id);
-        context.toast("The sheet was revoked");
+        const { pending } = await context.companion.administration.revoke(id);
+        const later = pending ? `. ${keysAfterRevoking("household", pending)}` : "";
+        context.toast(`The sheet was revoked${later}`);
         context.go("settings/recovery", { replace: true });
     } catch (error) {
         context.toast(sentenceOf(error));

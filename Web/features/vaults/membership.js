@@ -122,6 +122,7 @@ export class VaultMembership {
     /**
      * Revokes a member with its spares. Throws as `revokeMember`.
      * @param {string} member
+     * @returns {Promise<import("../../household/administration.js").Revoked>}
      */
     async remove(member) {
         const all = await this.#withSpares(await this.companion.household.members());

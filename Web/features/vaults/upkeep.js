@@ -73,8 +73,9 @@ export async function removeRevoked(main, { membership, isLocal }, removed) {
         const members = await membership.members();
         for (const device of revoked) {
             for (const member of await membership.membersOf(members, device)) {
-                if (member.isThis || !(await membership.remove(member.id)) || member.spareOf) continue;
-                removed(member.name);
+                if (member.isThis) continue;
+                const { isNew } = await membership.remove(member.id);
+                if (isNew && !member.spareOf) removed(member.name);
             }
         }
     } catch (error) {

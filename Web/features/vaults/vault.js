@@ -3,7 +3,7 @@ import { drawn, element, keyed } from "../../ui/element.js";
 import { live, untilReleased } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
-import { sentenceOf } from "../../ui/words.js";
+import { keysAfterRevoking, sentenceOf } from "../../ui/words.js";
 import { localVaultPage } from "./local-vault.js";
 import { membersShown } from "./membership.js";
 import { allVaultsLink, renameVault, vaultsAddress } from "./vault-actions.js";
@@ -123,7 +123,8 @@ async function remove(context, vault, member) {
     });
     if (!isSure) return;
     await vault.membership.remove(member.id)
-        .then(() => context.toast("Removed"), (error) => context.toast(sentenceOf(error)));
+        .then(({ pending }) => context.toast(pending ? `Removed. ${keysAfterRevoking("vault", pending)}` : "Removed"),
+            (error) => context.toast(sentenceOf(error)));
 }
 
 /** @param {Context} context @param {Vault} vault @param {boolean} isAlone */
