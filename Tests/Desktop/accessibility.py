@@ -4,6 +4,7 @@ as JSON on each line of standard input, one reply on each line of standard outpu
 
     {"do": "list", "process": PID}                                  every part that is shown
     {"do": "windows", "process": PID}                               every window that is shown
+    {"do": "outside", "process": PID}                               every part that is beyond the sides of its window
     {"do": "press", "process": PID, "role": ROLE, "name": NAME}     a click, a toggle
     {"do": "type", "process": PID, "role": ROLE, "name": NAME, "text": TEXT}
 """
@@ -60,10 +61,11 @@ def shown(node):
 def described(node):
     states = node.get_state_set()
     component = node.get_component_iface()
-    size = component.get_size() if component is not None else None
+    place = component.get_extents(Atspi.CoordType.WINDOW) if component is not None else None
     return {
-        "width": size.x if size else 0,
-        "height": size.y if size else 0,
+        "x": place.x if place else 0,
+        "width": place.width if place else 0,
+        "height": place.height if place else 0,
         "role": node.get_role_name(),
         "name": node.get_name() or "",
         "text": text(node),
@@ -77,6 +79,34 @@ def windows(process):
     children = [root.get_child_at_index(number) for number in range(root.get_child_count())]
     parts = [next(shown(child), None) for child in children if child is not None]
     return [described(part) for part in parts if part is not None]
+
+
+def outside(process):
+    """Parts of which a side is cut off. Above and below the visible part of a list is more of it."""
+    root = application(process)
+    for number in range(root.get_child_count()):
+        window = root.get_child_at_index(number)
+        if window is not None and any(shown(window)):
+            yield from beyond_sides(window, window.get_component_iface().get_size().x)
+
+
+def beyond_sides(node, width):
+    # A page that is behind another one in a narrow window is visible, but not on the screen.
+    if not node.get_state_set().contains(Atspi.StateType.SHOWING):
+        return
+    component = node.get_component_iface()
+    if component is not None:
+        place = component.get_extents(Atspi.CoordType.WINDOW)
+        # A header bar covers the border of its window, which is one pixel wide.
+        if place.width and place.height and (place.x < -1 or place.x + place.width > width + 1):
+            yield described(node)
+    # GTK reports the label in a field as wide as it is before it is drawn smaller.
+    if node.get_role_name() == "text":
+        return
+    for number in range(node.get_child_count()):
+        child = node.get_child_at_index(number)
+        if child is not None:
+            yield from beyond_sides(child, width)
 
 
 def reread(read):
@@ -119,6 +149,8 @@ def perform(request):
             return reread(lambda: [described(node) for node in shown(application(request["process"]))])
         case "windows":
             return reread(lambda: windows(request["process"]))
+        case "outside":
+            return reread(lambda: list(outside(request["process"])))
         case "press":
             # The last: the one in the dialog that was opened last.
             for node in reversed(named(request)):

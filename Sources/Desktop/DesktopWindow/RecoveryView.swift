@@ -15,6 +15,7 @@ final class RecoveryView {
 
     init(_ model: RecoveryModel, window: @escaping () -> Widget, announce: @escaping (String) -> Void) {
         self.model = model
+        screen["make"].wrapButtonLabel()
         Signals.connect(screen["make"].raw, "clicked") { Task { await model.make() } }
         Signals.connect(screen["print"].raw, "clicked") {
             guard let code = model.code else { return }

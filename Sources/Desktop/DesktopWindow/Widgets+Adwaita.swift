@@ -47,6 +47,10 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
             let list = Self.strings(titles)
             gtk_drop_down_set_model(opaque, list)
             g_object_unref(UnsafeMutableRawPointer(list))
+            // The choice would make a narrow window wider, with large text.
+            for label in descendants(of: gtk_label_get_type()) {
+                gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
+            }
         }
         if gtk_drop_down_get_selected(opaque) != guint(selected) { gtk_drop_down_set_selected(opaque, guint(selected)) }
     }
@@ -68,6 +72,14 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
     func setButtonLabel(_ label: String) {
         gtk_button_set_label(cast(to: GtkButton.self), label)
         useTextAsName()
+    }
+
+    /// Of a button with a long text, which would make a narrow window wider with large text.
+    func wrapButtonLabel() {
+        for label in descendants(of: gtk_label_get_type()) {
+            gtk_label_set_wrap(label.opaque, 1)
+            gtk_label_set_justify(label.opaque, GTK_JUSTIFY_CENTER)
+        }
     }
 
     /// Of a button with a mnemonic: GTK 4.8 makes its accessible name of the text with its underscore, and the text again.

@@ -7,28 +7,9 @@ import Testing
 
 /// The window in another language than English, by the catalogue of the build.
 @Suite(.windowSession, .requires(.program("msgfmt"))) struct TranslationTests {
-    /// English messages without values, and their translations that differ. Mnemonics are left out, as a screen reader
-    /// leaves them out.
     private let german: [String: String]
 
-    init() throws {
-        let root = URL(fileURLWithPath: #filePath + "/../../../..").standardizedFileURL
-        let catalogue = try String(contentsOf: root.appending(path: "po/de.po"), encoding: .utf8)
-        var german: [String: String] = [:]
-        for entry in catalogue.split(separator: "\n\n") where !entry.contains("msgctxt") {
-            let lines = entry.split(separator: "\n")
-            guard let english = lines.first(where: { $0.hasPrefix("msgid ") }).map(Self.text),
-                let translation = lines.first(where: { $0.hasPrefix("msgstr ") }).map(Self.text)
-            else { continue }
-            german[english] = translation
-        }
-        self.german = german.filter { $0.key != $0.value && !$0.key.contains("{") }
-    }
-
-    private static func text(_ line: Substring) -> String {
-        String(line.drop { $0 != "\"" }.dropFirst().dropLast())
-            .replacing("\\\"", with: "\"").replacing("\\n", with: "\n").replacing("_", with: "")
-    }
+    init() throws { german = try GermanCatalogue.messages() }
 
     /// Texts that are equal to an English message and are no translation of another one.
     private func english(_ session: WindowSession) async throws -> Set<String> {

@@ -26,7 +26,8 @@ final class WindowSession: Sendable {
         var isOn: Bool
         /// Whether it is a window with the role "frame" that has the keyboard. GTK reports it of no dialog.
         var isActive: Bool
-        /// In pixels.
+        /// In pixels, from the left side of its window.
+        var x: Int
         var width: Int
         var height: Int
     }
@@ -159,16 +160,17 @@ final class WindowSession: Sendable {
     }
 
     /// Every part that is shown.
-    func parts() async throws -> [Part] {
-        let reply = try await request(["do": "list"])
+    func parts() async throws -> [Part] { try await parts("list") }
+
+    func windows() async throws -> [Part] { try await parts("windows") }
+
+    /// Every part that is beyond the left or right side of its window.
+    func partsOutside() async throws -> [Part] { try await parts("outside") }
+
+    private func parts(_ which: String) async throws -> [Part] {
+        let reply = try await request(["do": which])
         guard let parts = reply.parts else { throw NotShown(description: reply.error ?? "") }
         return parts
-    }
-
-    func windows() async throws -> [Part] {
-        let reply = try await request(["do": "windows"])
-        guard let windows = reply.parts else { throw NotShown(description: reply.error ?? "") }
-        return windows
     }
 
     func isShown(_ name: String) async throws -> Bool {
