@@ -96,8 +96,8 @@ final class WindowSession: Sendable {
         _ = try await ChildProcess.run(
             "dbus-update-activation-environment", screen.clientEnvironment.map { "\($0)=\($1)" },
             environment: environment)
-        let program = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../accessibility.py"
-        reader = try ChildProcess("/usr/bin/python3", [program], environment: environment, input: .pipe)
+        reader = try ChildProcess(
+            "/usr/bin/python3", [Self.script("accessibility.py")], environment: environment, input: .pipe)
         let client = client
         await eventually("AppLocker is up: \(supervisor.errorOutput)") {
             try await client.call(\.status).protection != .gateAway
@@ -109,6 +109,11 @@ final class WindowSession: Sendable {
         // In order, so that no launch stays held.
         supervisor.kill(SIGINT)
         for _ in 0..<500 where supervisor.isRunning { usleep(10_000) }
+    }
+
+    /// The path of a script beside the tests.
+    static func script(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../" + name
     }
 
     /// Starts applocker-desktop and waits until its window is shown, which is when one of these names is.
