@@ -87,6 +87,73 @@ import Testing
         try await session.awaitWords("is paired.")
     }
 
+    /// Pairs another computer with one that is connected to the hub.
+    private func pair(_ other: ControlClient, with client: ControlClient, token: String) async throws {
+        let pairing = try await client.call(\.makePairing, token: token, body: NewPairingRequest(role: .computer))
+        let link = try #require(pairing.link)
+        _ = try await other.call(
+            \.joinHub, token: try await session(of: other), body: JoinHubRequest(link: link))
+        await eventually("it has asked") {
+            try await client.call(\.pairing, parameter: pairing.id, query: WaitQuery(), token: token).state == .joined
+        }
+        _ = try await client.call(
+            \.confirmPairing, parameter: pairing.id, token: token,
+            body: PasscodeRequest(passcode: WindowSession.passcode))
+        await eventually("it has joined") { try await other.call(\.joining, query: WaitQuery()).state == .joined }
+    }
+
+    @Test(arguments: WindowScreenKind.usual)
+    func aDeviceIsRenamedAndRevokedAfterTheWordsOfWhatThatDoes(on screen: WindowScreenKind) async throws {
+        let session = try await WindowSession(on: screen)
+        let (client, token) = (session.client, try await session.token())
+        let (process, other) = try await otherComputer()
+        defer { process.kill(SIGINT) }
+        _ = try await client.call(\.connectHub, token: token, body: ConnectHubRequest(url: url))
+        try await pair(other, with: client, token: token)
+        let devices = try await client.call(\.listDevices, token: token).devices
+        let device = try #require(devices.first { !$0.isThisComputer })
+        // Both have the name of this machine.
+        _ = try await client.call(
+            \.renameDevice, parameter: device.id, token: token, body: RenameDeviceRequest(name: "Laptop"))
+
+        await eventually("the other computer is connected") { try await other.call(\.hubStatus).connected }
+
+        try await session.startWindow()
+        try await session.press(keys: "alt+8")
+        try await session.openMenu("Actions for Laptop")
+        try await session.press("Rename…")
+        try await session.awaitWords("Rename Laptop")
+        try await session.fill("Name", "Study")
+        try await session.photograph("devices-rename")
+        try await session.press("Rename")
+        try await session.enterPasscode()
+        try await session.awaitWords("Actions for Study")
+        let renamed = try await client.call(\.listDevices, token: token).devices.first { $0.id == device.id }
+        #expect(renamed?.name == "Study")
+
+        try await session.openMenu("Actions for Study")
+        try await session.press("Revoke…")
+        try await session.awaitWords("Revoke Study?")
+        try await session.awaitWords(
+            "It loses access for good. Every key that it had is replaced, on all other devices.")
+        try await session.photograph("devices-revoke")
+        try await session.press("Cancel")
+        try await session.awaiting("the question is closed") { try await !session.isShown("Revoke Study?") }
+        #expect(try await client.call(\.listDevices, token: token).devices.count == 2)
+
+        try await session.openMenu("Actions for Study")
+        try await session.press("Revoke…")
+        try await session.press("Revoke")
+        // Also while changes need no passcode.
+        try await session.awaitWords("It can't read anything new. Every key that it had is replaced.")
+        try await session.enterPasscode(verb: "Revoke")
+        try await session.awaiting("it is revoked") {
+            try await client.call(\.listDevices, token: token).devices.map(\.isThisComputer) == [true]
+        }
+        try await session.awaiting("the list follows") { try await !session.isShown("Actions for Study") }
+        await eventually("the hub refuses it") { try await !other.call(\.hubStatus).connected }
+    }
+
     @Test(.requires(.program("openssl")), arguments: WindowScreenKind.usual)
     func aHubWithACertificateOfItsOwnIsConnected(on screen: WindowScreenKind) async throws {
         let (certificate, key) = (directory.path("hub.pem"), directory.path("hub.key"))
