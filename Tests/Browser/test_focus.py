@@ -65,12 +65,17 @@ REDRAWN = """async () => {
     const place = document.querySelector("main");
     window.presses = 0;
     window.redraw = redrawing(async () => {
-        const button = document.createElement("button");
-        button.textContent = "Press";
-        button.addEventListener("click", () => { window.presses += 1; });
-        place.replaceChildren(button);
+        await window.isRead;
+        return () => {
+            const button = document.createElement("button");
+            button.textContent = "Press";
+            button.addEventListener("click", () => { window.presses += 1; });
+            place.replaceChildren(button);
+        };
     }, new AbortController().signal);
     await window.redraw();
+    // It draws once a frame.
+    await new Promise(requestAnimationFrame);
 }"""
 
 
@@ -88,6 +93,23 @@ def test_a_press_is_not_lost_when_the_screen_is_redrawn(phone):
     page.evaluate("() => document.querySelector('main').replaceChildren()")
     page.evaluate("() => window.redraw()")
     page.get_by_role("button", name="Press").wait_for()
+
+
+@pytest.mark.clock
+@pytest.mark.computer_is_off
+def test_a_press_is_not_lost_that_begins_while_the_screen_is_read(phone):
+    page = phone.page
+    page.evaluate(REDRAWN)
+    button = page.get_by_role("button", name="Press").element_handle()
+    button.hover()
+    with clock.paused(page):
+        page.evaluate("() => { window.isRead = new Promise((end) => { window.endReading = end; }); }")
+        page.evaluate("() => void window.redraw()")
+        page.mouse.down()
+        page.evaluate("() => window.endReading()")
+        page.mouse.up()
+    assert page.evaluate("() => window.presses") == 1
+    eventually_equals(lambda: button.evaluate("(button) => button.isConnected"), False, "the button is replaced")
 
 
 @pytest.mark.computer_is_off

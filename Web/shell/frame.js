@@ -52,13 +52,13 @@ export class Frame {
         this.companion.addEventListener("roster", () => this.#drawTabs(), { signal });
         // They move the screen below them.
         this.companion.addEventListener("connection",
-            redrawing(async () => this.#drawConnection(), signal), { signal });
-        updates.addEventListener("state", redrawing(async () => this.#drawUpdate(), signal), { signal });
+            redrawing(async () => () => this.#drawConnection(), signal), { signal });
+        updates.addEventListener("state", redrawing(async () => () => this.#drawUpdate(), signal), { signal });
         this.#drawTabs();
         this.#drawConnection();
         this.#drawUpdate();
         live(this.companion, [...new Set(this.routes.flatMap((route) => route.counted ?? []))],
-            () => this.#drawCounts(), signal);
+            () => this.#readCounts(), signal);
         this.router.open(signal);
     }
 
@@ -85,14 +85,16 @@ export class Frame {
         }
     }
 
-    async #drawCounts() {
-        for (const { route, count } of this.#tabs) {
-            if (!route.count) continue;
-            const number = await route.count(this.companion).catch(() => 0);
-            count.hidden = number === 0;
-            count.textContent = String(number);
-            count.setAttribute("aria-label", `${number} waiting`);
-        }
+    async #readCounts() {
+        const tabs = this.#tabs.filter(({ route }) => route.count);
+        const numbers = await Promise.all(tabs.map(({ route }) => route.count?.(this.companion).catch(() => 0) ?? 0));
+        return () => {
+            for (const [index, { count }] of tabs.entries()) {
+                count.hidden = numbers[index] === 0;
+                count.textContent = String(numbers[index]);
+                count.setAttribute("aria-label", `${numbers[index]} waiting`);
+            }
+        };
     }
 
     #drawConnection() {

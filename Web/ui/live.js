@@ -36,39 +36,48 @@ window.addEventListener("pointerup", ({ pointerType, clientX, clientY }) => {
 }, { capture: true });
 for (const end of ["click", "pointercancel"]) window.addEventListener(end, releaseSoon, { capture: true });
 
-/**
- * Ends once nothing is pressed: a press on what moves or is replaced before the release does nothing. What reads before
- * it draws calls this in between.
- */
-export async function untilReleased() {
+/** Ends once nothing is pressed. */
+async function untilReleased() {
     for (let seen; seen !== released;) await (seen = released);
 }
 
 /**
- * The function that calls `show`, one call at a time, at most once a frame, and not while something is pressed. `show`
- * throws if AppLocker is locked meanwhile, which is ignored: the screen is removed then too.
- * @param {() => Promise<void>} show
- * @param {AbortSignal} signal
- * @returns {() => Promise<void>} ends when everything is shown
+ * Reads, and returns what draws, at once; null if there is nothing to draw. `void | undefined`: no promise.
+ * @typedef {() => Promise<(() => void | undefined) | null>} Read
  */
-export function redrawing(show, signal) {
-    let [isShowing, isStale] = [false, false];
-    return async () => {
-        isStale = true;
-        if (isShowing) return;
-        isShowing = true;
-        while (isStale && !signal.aborted) {
+
+/**
+ * The function that reads and draws, one call at a time, at most once a frame, and draws while nothing is pressed: a
+ * press on what moves or is replaced before the release does nothing. `read` throws if AppLocker is locked meanwhile,
+ * which is ignored: the screen is removed then too.
+ * @param {Read} read
+ * @param {AbortSignal} signal
+ * @returns {() => Promise<void>} ends when what is read after the call is drawn
+ */
+export function redrawing(read, signal) {
+    /** @type {Promise<void> | null} of the calls for which nothing is read yet */
+    let next = null;
+    let frame = Promise.resolve();
+    const show = async () => {
+        // What a press changes is read too.
+        await untilReleased();
+        next = null;
+        if (signal.aborted) return;
+        try {
+            const draw = await read();
             await untilReleased();
-            if (signal.aborted) break;
-            isStale = false;
-            await show().catch((error) => {
-                if (!signal.aborted) console.error(error);
-            });
-            // A hidden page has no frames.
-            await new Promise((resolve) =>
-                (document.hidden ? setTimeout(resolve, 100) : requestAnimationFrame(resolve)));
+            if (!signal.aborted) draw?.();
+        } catch (error) {
+            if (!signal.aborted) console.error(error);
         }
-        isShowing = false;
+    };
+    return () => {
+        if (next) return next;
+        const shown = (next = frame.then(show));
+        // A hidden page has no frames.
+        frame = shown.then(() => new Promise((resolve) =>
+            (document.hidden ? setTimeout(resolve, 100) : requestAnimationFrame(() => resolve()))));
+        return shown;
     };
 }
 
@@ -76,15 +85,16 @@ export function redrawing(show, signal) {
  * Shows now and after each change of these collections, as `redrawing`.
  * @param {Companion} companion
  * @param {string[]} collections
- * @param {() => Promise<void>} show
+ * @param {Read} read
  * @param {AbortSignal} signal
  * @param {[EventTarget, string][]} events after which it shows too
  */
-export async function live(companion, collections, show, signal, events = []) {
-    const update = redrawing(show, signal);
+export async function live(companion, collections, read, signal, events = []) {
+    const update = redrawing(read, signal);
     whenChanged(companion, collections, update, signal);
     for (const [target, kind] of events) target.addEventListener(kind, update, { signal });
     await update();
+    return update;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Which vault's moments are shown: the person's own, or another one's. The last choice is stored sealed.
 import { element } from "./element.js";
 import { icon } from "./icon.js";
-import { redrawing, untilReleased } from "./live.js";
+import { redrawing } from "./live.js";
 import { banner, button, row, tile } from "./parts.js";
 import { counted, named } from "./words.js";
 
@@ -97,11 +97,6 @@ export async function vaultChooser(context, chosen, address = "moments") {
     const first = await read();
     if (first.vaults.length + first.locked.length === 0) return null;
     const chips = element("div", { class: "sharing-chooser", role: "group", "aria-label": "Vault" });
-    const draw = async () => {
-        const found = await read();
-        await untilReleased();
-        if (!signal.aborted) show(found);
-    };
     const show = (/** @type {typeof first} */ { vaults, locked }) => {
         const chip = (/** @type {string | null} */ id, /** @type {string} */ name, isRevoked = false) =>
             element("button", {
@@ -124,7 +119,10 @@ export async function vaultChooser(context, chosen, address = "moments") {
         left: (/** @type {HTMLElement | null} */ (chips.querySelector("[aria-pressed=true]"))?.offsetLeft ?? 0)
             - chips.offsetLeft - chips.clientWidth / 4,
     }));
-    main.vaults.addEventListener("changed", redrawing(draw, signal), { signal });
+    main.vaults.addEventListener("changed", redrawing(async () => {
+        const found = await read();
+        return () => show(found);
+    }, signal), { signal });
     return chips;
 }
 

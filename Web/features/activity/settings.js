@@ -2,7 +2,7 @@
 import { alertKinds } from "./audit.js";
 import { groupBy } from "../../household/group-by.js";
 import { element } from "../../ui/element.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { banner, button, row, rows, section, switchRow, tile } from "../../ui/parts.js";
 import { counted, dayName, sentenceOf, timeOfDay } from "../../ui/words.js";
 import { amounts, deviceNames, kindOf } from "./words.js";
@@ -24,22 +24,22 @@ export async function auditPage({ companion, signal, toast }, vault) {
     let limit = first;
     const longer = button("Show more", () => {
         limit += more;
-        show().catch((error) => toast(sentenceOf(error)));
+        update();
     }, { wide: true, hidden: true });
-    const show = async () => {
+    const read = async () => {
         const [{ lines, missing, isAll },
             name] = await Promise.all([companion.audit.list({ limit }), deviceNames(companion)]);
-        await untilReleased();
-        if (signal.aborted) return;
-        problem.hidden = missing === 0;
-        problem.replaceChildren(banner("warning", "danger", element("p", {},
-            `${counted(missing, "entry", "entries")} of this log ${missing === 1 ? "is" : "are"} missing or ` +
-                `changed. The hub is withholding entries, or somebody removed them with one of your devices.`)));
-        longer.hidden = isAll;
-        list.replaceChildren(...[...groupBy(lines, ({ at }) => dayName(at))]
-            .map(([day, own]) => section(day, [rows(...own.map((line) => lineOf(line, name)))])));
+        return () => {
+            problem.hidden = missing === 0;
+            problem.replaceChildren(banner("warning", "danger", element("p", {},
+                `${counted(missing, "entry", "entries")} of this log ${missing === 1 ? "is" : "are"} missing or ` +
+                    `changed. The hub is withholding entries, or somebody removed them with one of your devices.`)));
+            longer.hidden = isAll;
+            list.replaceChildren(...[...groupBy(lines, ({ at }) => dayName(at))]
+                .map(([day, own]) => section(day, [rows(...own.map((line) => lineOf(line, name)))])));
+        };
     };
-    await live(companion, ["audit", "devices"], show, signal);
+    const update = await live(companion, ["audit", "devices"], read, signal);
     return {
         title: "Activity",
         body: [

@@ -1,6 +1,6 @@
 // Alerts by day.
 import { element } from "../../ui/element.js";
-import { untilReleased } from "../../ui/live.js";
+import { redrawing } from "../../ui/live.js";
 import { button, empty, iconButton, segments } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { computerPicker } from "../../ui/computer-choice.js";
@@ -73,10 +73,7 @@ export async function alerts(context) {
     const older = element("p", { class: "caption", hidden: true });
     const failure = element("div", { hidden: true });
     const status = element("p", { class: "visually-hidden", role: "status" });
-    const feed = new AlertFeed(companion, async () => {
-        await untilReleased();
-        if (!signal.aborted) draw();
-    }, signal);
+    const feed = new AlertFeed(companion, redrawing(async () => draw, signal), signal);
     const draw = () => {
         const shown = feed.alerts.filter((alert) =>
             passes[filter](alert.kind) && (computer === "" || alert.computer === computer));

@@ -1,6 +1,6 @@
 // Remote control of a computer's locked apps.
 import { element, keyed } from "../../ui/element.js";
-import { everySecond, live, untilReleased } from "../../ui/live.js";
+import { everySecond, live } from "../../ui/live.js";
 import { button, empty, iconButton, searchField } from "../../ui/parts.js";
 import { named } from "../../ui/words.js";
 import { addApp } from "./commands.js";
@@ -26,9 +26,8 @@ export async function apps(context) {
     const computer = computers.find(({ id }) => id === named) ?? (await chosenComputer(companion, computers));
     if (!computer) {
         live(companion, ["status"], async () => {
-            if ((await companion.household.computers()).length > 0 && !signal.aborted) {
-                context.go("apps", { replace: true });
-            }
+            const { length } = await companion.household.computers();
+            return length > 0 ? () => context.go("apps", { replace: true }) : null;
         }, signal);
         return {
             title: "Apps", body: [empty("computer", "No computer has reported yet",
@@ -72,18 +71,16 @@ async function followApps({ companion, signal }, computer, show) {
     /** @type {Map<string, string>} */
     let icons = new Map();
     const draw = () => {
-        if (list !== undefined && !signal.aborted) show(list, icons);
+        if (list !== undefined) show(list, icons);
     };
     // One after the other, so that the list is drawn with its icons at first.
     await live(companion, ["icons"], async () => {
         icons = await companion.household.icons(computer);
-        await untilReleased();
-        draw();
+        return draw;
     }, signal);
     await live(companion, ["apps"], async () => {
         list = await companion.household.appList(computer);
-        await untilReleased();
-        draw();
+        return draw;
     }, signal);
 }
 

@@ -1,6 +1,6 @@
 // This device leaves the household.
 import { element } from "../../ui/element.js";
-import { redrawing, untilReleased } from "../../ui/live.js";
+import { redrawing } from "../../ui/live.js";
 import { banner, button, card, points, section } from "../../ui/parts.js";
 import { counted, sentenceOf } from "../../ui/words.js";
 import { computerToAsk } from "./settings.js";
@@ -12,19 +12,18 @@ const patience = 10_000;
 export async function removal(context) {
     const { companion, signal } = context;
     const warned = element("div", {});
-    const warn = async () => {
+    const read = async () => {
         const { waiting, failed } = await companion.report();
         const unsent = waiting + failed;
-        await untilReleased();
-        if (signal.aborted) return;
-        warned.hidden = unsent === 0;
-        warned.replaceChildren(banner("warning", "danger",
-            element("p", {},
+        return () => {
+            warned.hidden = unsent === 0;
+            warned.replaceChildren(banner("warning", "danger", element("p", {},
                 `${counted(unsent, "change")} of your notes ${unsent === 1 ? "is" : "are"} only on this device and ` +
                     `would be lost. Sync first.`)));
+        };
     };
-    companion.addEventListener("outbox", redrawing(warn, signal), { signal });
-    await warn();
+    companion.addEventListener("outbox", redrawing(read, signal), { signal });
+    (await read())();
     const local = (await companion.vaults.list()).filter(({ isLocal }) => isLocal);
     return {
         title: "Revoke this device",

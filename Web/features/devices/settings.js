@@ -1,6 +1,6 @@
 // The devices of the household: names, when they were last seen, and revoking one.
 import { element, keyed } from "../../ui/element.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { askText, sheet } from "../../ui/sheet.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
@@ -50,22 +50,22 @@ export async function devices(context) {
     const away = element("div", { hidden: true });
     /** @type {Device[]} */
     let known = [];
-    const show = async () => {
+    const read = async () => {
         known = await companion.household.devices();
-        await untilReleased();
-        if (signal.aborted) return;
-        away.hidden = known.some(({ atHub }) => atHub !== null);
-        away.replaceChildren(banner("offline", "warning",
-            "The hub can’t be reached, so devices can’t be renamed or revoked now."));
-        keyed(list, known, ({ id }) => id, (device) => element("li", {}, row({
-            start: tile(device.isSheet ? "note" : device.role === "computer" ? "computer" : "phone",
-                device.atHub?.isConnected ? "good" : ""),
-            title: device.name,
-            note: `${kindOf(device)} · ${seen(device)}`,
-            end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
-        })), (device) => JSON.stringify([device.name, device.isThis, seen(device)]));
+        return () => {
+            away.hidden = known.some(({ atHub }) => atHub !== null);
+            away.replaceChildren(banner("offline", "warning",
+                "The hub can’t be reached, so devices can’t be renamed or revoked now."));
+            keyed(list, known, ({ id }) => id, (device) => element("li", {}, row({
+                start: tile(device.isSheet ? "note" : device.role === "computer" ? "computer" : "phone",
+                    device.atHub?.isConnected ? "good" : ""),
+                title: device.name,
+                note: `${kindOf(device)} · ${seen(device)}`,
+                end: device.isThis ? badge("This one") : null, onclick: () => open(context, device, known),
+            })), (device) => JSON.stringify([device.name, device.isThis, seen(device)]));
+        };
     };
-    await live(companion, ["devices"], show, signal, [[companion, "connection"]]);
+    await live(companion, ["devices"], read, signal, [[companion, "connection"]]);
     return {
         title: "Devices",
         body: [context.query.has("recovered") && recovered(), away, ...(companion.isPhoneFounded

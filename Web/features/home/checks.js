@@ -1,7 +1,7 @@
 // What this device and the computers check about themselves: a count on Home, and all of it on a screen of its own.
 import { appVersion, offline, updates } from "../../workers/registration.js";
 import { drawn, element } from "../../ui/element.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { row, rows, section, tile } from "../../ui/parts.js";
 import { storageShare } from "../../ui/storage-share.js";
 import { counted, named } from "../../ui/words.js";
@@ -21,14 +21,13 @@ const words = { ok: "Passed", warning: "Could be stronger", problem: "A problem"
  * @param {(computers: Computer[], device: Finding[]) => void} draw
  */
 async function followFindings({ companion, signal }, draw) {
-    const show = async () => {
+    const read = async () => {
         const [computers, report, version] = await Promise.all(
             [companion.household.computers(), companion.report(), appVersion().catch(() => null)]);
         const problem = companion.notificationProblem;
-        await untilReleased();
-        if (!signal.aborted) draw(computers, deviceFindings(report, version, problem));
+        return () => draw(computers, deviceFindings(report, version, problem));
     };
-    await live(companion, ["status"], show, signal,
+    await live(companion, ["status"], read, signal,
         [[updates, "state"], [companion, "state"], [companion, "notifications"]]);
 }
 

@@ -2,7 +2,7 @@
 import { element } from "../../ui/element.js";
 import { isContentOpen } from "../../ui/content-lock.js";
 import { icon } from "../../ui/icon.js";
-import { live, redrawing, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { banner, button, row, rows, section, tile } from "../../ui/parts.js";
 import { vaultRows } from "../../ui/vault-choice.js";
 import { ago, counted, named } from "../../ui/words.js";
@@ -20,13 +20,12 @@ export async function everlineHome(context) {
     const { companion, signal } = context;
     const [sheet, today, next, everline, sharing, devices, checked] =
         Array.from({ length: 7 }, () => element("div", { class: "home-part" }));
-    const drawSharing = redrawing(() => showSharing(context, sharing), signal);
-    companion.vaults.addEventListener("changed", drawSharing, { signal });
     await Promise.all([
-        live(companion, ["moments"], () => showMoments(context, everline), signal),
-        live(companion, ["devices"], () => showSheet(context, sheet), signal),
-        live(companion, ["devices"], () => showDevices(context, devices), signal, [[companion, "connection"]]),
-        drawSharing(), checksRow(context, checked), followDates(context, today, next),
+        live(companion, ["moments"], () => readMoments(context, everline), signal),
+        live(companion, ["devices"], () => readSheet(context, sheet), signal),
+        live(companion, ["devices"], () => readDevices(context, devices), signal, [[companion, "connection"]]),
+        live(companion, [], () => readSharing(context, sharing), signal, [[companion.vaults, "changed"]]),
+        checksRow(context, checked), followDates(context, today, next),
     ]);
     return [element("div", { class: "home-columns" },
         element("div", { class: "home-main" }, today, sheet, everline, next, sharing),
@@ -34,14 +33,12 @@ export async function everlineHome(context) {
 }
 
 /** @param {Context} context @param {HTMLElement} place */
-async function showMoments({ companion, go, signal }, place) {
+async function readMoments({ companion, go }, place) {
     // Their titles are shown once the PIN was confirmed, as in Everline itself.
     const isOpen = await isContentOpen(companion);
     const { moments } = isOpen ? await companion.moments.list() : { moments: [] };
-    await untilReleased();
-    if (signal.aborted) return;
     const [newest] = moments;
-    place.replaceChildren(element("section", { class: "home-everline", "aria-label": "Everline" },
+    return () => place.replaceChildren(element("section", { class: "home-everline", "aria-label": "Everline" },
         element("div", { class: "home-everline-head" }, icon("heart"),
             element("div", {},
                 element("h2", { class: "home-everline-title" }, "Everline"),
@@ -61,11 +58,9 @@ async function showMoments({ companion, go, signal }, place) {
 }
 
 /** @param {Context} context @param {HTMLElement} place */
-async function showSharing({ companion, signal }, place) {
+async function readSharing({ companion }, place) {
     const vaults = await vaultRows(companion);
-    await untilReleased();
-    if (signal.aborted) return;
-    place.replaceChildren(section("Vaults", [rows(...vaults,
+    return () => place.replaceChildren(section("Vaults", [rows(...vaults,
         vaults.length === 0 && row({
             start: tile("people"), title: "Invite your partner", href: "#/settings/vaults",
             note: "A shared vault has moments of you both. Your own stay yours.",
@@ -73,22 +68,18 @@ async function showSharing({ companion, signal }, place) {
 }
 
 /** @param {Context} context @param {HTMLElement} place */
-async function showDevices({ companion, signal }, place) {
+async function readDevices({ companion }, place) {
     const devices = (await companion.household.devices()).filter(({ isSheet }) => !isSheet);
-    await untilReleased();
-    if (signal.aborted) return;
-    place.replaceChildren(section("Devices", [rows(...devices.map(({ name, isThis, atHub }) => row({
+    return () => place.replaceChildren(section("Devices", [rows(...devices.map(({ name, isThis, atHub }) => row({
         start: tile("phone", atHub?.isConnected ? "good" : ""), title: named(name), href: "#/settings/devices",
         note: isThis ? "This one" : atHub?.isConnected ? "Connected now" : "Not connected now",
     })))]));
 }
 
 /** @param {Context} context @param {HTMLElement} place */
-async function showSheet({ companion, go, signal }, place) {
+async function readSheet({ companion, go }, place) {
     const sheets = await companion.administration.sheets();
-    await untilReleased();
-    if (signal.aborted) return;
-    place.replaceChildren(...(sheets.length > 0 ? [] : [banner("warning", "warning",
+    return () => place.replaceChildren(...(sheets.length > 0 ? [] : [banner("warning", "warning",
         element("p", {}, "There is no recovery sheet: if this phone is lost, its data is lost too."),
         button("Make a recovery sheet", () => go("settings/recovery/new")))]));
 }

@@ -1,7 +1,7 @@
 // Home: pending launches, the computer with its actions, what could be stronger, intruder photos and the latest blocks.
 import { drawn, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { everySecond, live, redrawing, untilReleased, whenChanged } from "../../ui/live.js";
+import { everySecond, live, redrawing, whenChanged } from "../../ui/live.js";
 import { empty, iconButton, row, rows, section, tile } from "../../ui/parts.js";
 import { ago, named, sentenceOf } from "../../ui/words.js";
 import { mergeAlerts } from "../../household/merge-alerts.js";
@@ -49,8 +49,8 @@ export async function home(context) {
     await Promise.all([
         drawComputers, launches.ready, checksRow(context, checked),
         import("./dates.js").then(({ followDates }) => followDates(context, today, next)),
-        live(companion, ["intruders"], () => drawPhotos(context, photos), signal),
-        live(companion, ["events"], () => drawBlocks(context, blocks), signal),
+        live(companion, ["intruders"], () => readPhotos(context, photos), signal),
+        live(companion, ["events"], () => readBlocks(context, blocks), signal),
     ]);
     return {
         title: "Home", actions: [refresh],
@@ -70,21 +70,21 @@ function waitingLaunches(context) {
     });
     /** @type {Map<string, LaunchCard>} */
     const cards = new Map();
-    const show = async () => {
+    const read = async () => {
         const waiting = await companion.household.launches();
-        await untilReleased();
-        if (signal.aborted) return;
-        const known = new Set(waiting.map(({ id }) => id));
-        for (const launch of waiting) {
-            if (!cards.has(launch.id)) cards.set(launch.id, new LaunchCard(context, launch));
-        }
-        for (const [id, card] of cards) {
-            if (!known.has(id) && (!card.isAnswered || card.isRead)) cards.delete(id);
-        }
-        list.hidden = cards.size === 0;
-        keyed(list, [...cards.values()], ({ id }) => id, (card) => card.element, () => "");
+        return () => {
+            const known = new Set(waiting.map(({ id }) => id));
+            for (const launch of waiting) {
+                if (!cards.has(launch.id)) cards.set(launch.id, new LaunchCard(context, launch));
+            }
+            for (const [id, card] of cards) {
+                if (!known.has(id) && (!card.isAnswered || card.isRead)) cards.delete(id);
+            }
+            list.hidden = cards.size === 0;
+            keyed(list, [...cards.values()], ({ id }) => id, (card) => card.element, () => "");
+        };
     };
-    const update = redrawing(show, signal);
+    const update = redrawing(read, signal);
     whenChanged(companion, ["requests"], update, signal);
     everySecond(() => {
         for (const card of cards.values()) card.tick();
@@ -116,25 +116,25 @@ async function followComputers(context, overview) {
         drawn(list, computers.length > 1 && [computers, seen, chosen?.id, minute], () =>
             computerList(computers, chosen, seen, async (id) => {
                 await chooseComputer(companion, id);
-                await show();
+                await update();
                 /** @type {HTMLElement | null} */ (list.querySelector("[aria-pressed=true]"))?.focus();
             }));
         drawn(place, [computers, seen, chosen?.id, minute], () =>
             (chosen ? computerCard(companion, chosen, seen[computers.indexOf(chosen)], computers) : noComputer()));
         actions.hidden = !chosen;
     };
-    const show = async () => {
+    const read = async () => {
         const found = await companion.household.computers();
         const one = await chosenComputer(companion, found);
-        await untilReleased();
-        if (signal.aborted) return;
-        // At once: what draws in between would look for the chosen one among others.
-        [computers, chosen] = [found, one];
-        draw();
+        return () => {
+            // At once: what draws in between would look for the chosen one among others.
+            [computers, chosen] = [found, one];
+            draw();
+        };
     };
     overview.append(list, place, actions);
-    // Not by `show`: the connection is shown also while a report is being read.
-    const redraw = redrawing(async () => draw(), signal);
+    // Not by `read`: the connection is shown also while a report is being read.
+    const redraw = redrawing(async () => draw, signal);
     followPresence(companion, (reported) => {
         presence = reported;
         redraw();
@@ -142,7 +142,7 @@ async function followComputers(context, overview) {
     companion.addEventListener("connection", redraw, { signal });
     const timer = setInterval(() => !document.hidden && redraw(), 20_000);
     signal.addEventListener("abort", () => clearInterval(timer), { once: true });
-    await live(companion, ["status"], show, signal);
+    const update = await live(companion, ["status"], read, signal);
 }
 
 const noComputer = () => empty("computer", "No computer has reported yet",
@@ -173,27 +173,25 @@ function computerList(computers, chosen, seen, pick) {
 }
 
 /** @param {Context} context @param {HTMLElement} place */
-async function drawPhotos({ companion, signal }, place) {
+async function readPhotos({ companion }, place) {
     const { length } = await companion.intruderPhotos.list();
-    await untilReleased();
-    if (signal.aborted) return;
-    drawn(place, [length], () => rows(row({
+    return () => drawn(place, [length], () => rows(row({
         start: tile("photo"), title: "Intruder photos", end: length ? String(length) : "None", href: "#/photos",
     })));
 }
 
 /** @param {Context} context @param {HTMLElement} place */
-async function drawBlocks(context, place) {
+async function readBlocks(context, place) {
     const found = mergeAlerts((await context.companion.household.alerts({ limit: lookedThrough }))
         .filter(({ kind }) => kind === "blocked"));
-    await untilReleased();
-    if (context.signal.aborted) return;
-    const all = element("a", { class: "home-link", href: "#/alerts" }, "All alerts");
-    place.replaceChildren(section("Recently blocked", [found.length === 0
-        ? empty("shield", "No recent blocked launches", "Launches of locked apps appear here immediately.")
-        : rows(...found.slice(0, lastBlocks).map((alert) => row({
-            start: tile("lock", "danger"), title: alert.appName ?? alert.app ?? "An app",
-            note: `${named(alert.computerName)}, ${ago(alert.time / 1000)}`,
-            href: `#/alerts?alert=${encodeURIComponent(alert.key)}`,
-        })))], { end: all }));
+    return () => {
+        const all = element("a", { class: "home-link", href: "#/alerts" }, "All alerts");
+        place.replaceChildren(section("Recently blocked", [found.length === 0
+            ? empty("shield", "No recent blocked launches", "Launches of locked apps appear here immediately.")
+            : rows(...found.slice(0, lastBlocks).map((alert) => row({
+                start: tile("lock", "danger"), title: alert.appName ?? alert.app ?? "An app",
+                note: `${named(alert.computerName)}, ${ago(alert.time / 1000)}`,
+                href: `#/alerts?alert=${encodeURIComponent(alert.key)}`,
+            })))], { end: all }));
+    };
 }

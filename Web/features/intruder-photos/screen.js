@@ -2,7 +2,7 @@
 import { groupBy } from "../../household/group-by.js";
 import { element, keyed } from "../../ui/element.js";
 import { banner, empty } from "../../ui/parts.js";
-import { live, redrawing, untilReleased } from "../../ui/live.js";
+import { live, redrawing } from "../../ui/live.js";
 import { counted, dayName, timeOfDay } from "../../ui/words.js";
 import { PictureLoader, small } from "../../ui/picture-loader.js";
 import { placeholder, viewPhoto } from "./view.js";
@@ -16,7 +16,7 @@ const step = 60;
 /** @type {AppScreen} */
 export async function intruderPhotos(context) {
     const grid = new PhotoGrid(context);
-    await live(context.companion, ["intruders", "apps", "devices", "status"], () => grid.update(), context.signal);
+    await live(context.companion, ["intruders", "apps", "devices", "status"], () => grid.read(), context.signal);
     return { title: "Intruder photos", back: "home", body: [grid.element] };
 }
 
@@ -42,7 +42,7 @@ class PhotoGrid {
         this.#loader = new PictureLoader(companion, signal, (place) => place.setAttribute("data-failed", ""),
             { open: async (id) => small(await companion.intruderPhotos.picture(id)) });
         this.element = element("div", { class: "photos" }, this.#offline, this.#days, this.#empty, this.#end);
-        companion.addEventListener("connection", redrawing(async () => this.#connection(), signal), { signal });
+        companion.addEventListener("connection", redrawing(async () => () => this.#connection(), signal), { signal });
         const more = new IntersectionObserver((seen) => {
             if (!seen.some((one) => one.isIntersecting) || this.#shown >= this.#photos.length) return;
             this.#shown += step;
@@ -55,18 +55,18 @@ class PhotoGrid {
         }, { once: true });
     }
 
-    async update() {
-        const { companion, signal } = this.#context;
+    async read() {
+        const { companion } = this.#context;
         const [found, computers] = [await companion.intruderPhotos.list(), await companion.household.computers()];
         for (const { id, name } of computers) {
             this.#computers.set(id, name);
             for (const app of await companion.household.apps(id).catch(() => [])) this.#apps.set(app.id, app.name);
         }
-        await untilReleased();
-        if (signal.aborted) return;
-        this.#photos = found;
-        this.#draw();
-        this.#connection();
+        return () => {
+            this.#photos = found;
+            this.#draw();
+            this.#connection();
+        };
     }
 
     #connection() {

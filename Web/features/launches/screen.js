@@ -1,6 +1,6 @@
 // One launch, opened by a notification. Its address may be from anywhere, so only a tap answers.
 import { element } from "../../ui/element.js";
-import { everySecond, redrawing, untilReleased, whenChanged } from "../../ui/live.js";
+import { everySecond, redrawing, whenChanged } from "../../ui/live.js";
 import { button, empty } from "../../ui/parts.js";
 import { LaunchCard, outcomeWords } from "../../ui/launch-card.js";
 
@@ -14,22 +14,23 @@ export async function launch(context) {
     const home = button("Open Home", () => context.go("home"), { kind: "primary" });
     /** @type {LaunchCard | null} */
     let card = null;
-    const show = async () => {
+    const read = async () => {
         const found = await companion.household.launch(id);
         const isOver = !found || found.outcome || found.expires <= companion.now();
-        await untilReleased();
-        if (signal.aborted) return;
-        // An answered launch stays until it is read.
-        if (card?.isAnswered && !card.isRead) return;
-        if (!isOver && card?.id === found.id) return;
-        card = isOver ? null : new LaunchCard(context, found, prefer);
-        place.replaceChildren(card ? card.element : found
-            ? empty(found.outcome === "allowed" ? "check" : "clock", "This launch has ended", outcomeWords(found), home)
-            : empty("clock", "Launch not found",
-                "It may have ended long ago, or this device has not received it yet. Waiting launches are on Home.",
-                home));
+        return () => {
+            // An answered launch stays until it is read.
+            if (card?.isAnswered && !card.isRead) return;
+            if (!isOver && card?.id === found.id) return;
+            card = isOver ? null : new LaunchCard(context, found, prefer);
+            place.replaceChildren(card ? card.element : found
+                ? empty(found.outcome === "allowed" ? "check" : "clock", "This launch has ended",
+                    outcomeWords(found), home)
+                : empty("clock", "Launch not found",
+                    "It may have ended long ago, or this device has not received it yet. Waiting launches are on Home.",
+                    home));
+        };
     };
-    const update = redrawing(show, signal);
+    const update = redrawing(read, signal);
     whenChanged(companion, ["requests"], update, signal);
     everySecond(() => {
         card?.tick();

@@ -3,7 +3,7 @@
 import { maximumText, reactionKinds } from "../../formats/remark-format.js";
 import { dismantle, element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { badge, button, iconButton } from "../../ui/parts.js";
 import { dayAndTime, isVisible, named, sentenceOf } from "../../ui/words.js";
 
@@ -26,7 +26,7 @@ const patience = 300;
 export async function remarksOf(context, moment) {
     const { companion, signal } = context;
     const view = new RemarksView(context, moment, await companion.moments.remarks());
-    await Promise.race([live(companion, ["remarks", "devices", "keys"], () => view.update(), signal),
+    await Promise.race([live(companion, ["remarks", "devices", "keys"], () => view.read(), signal),
         new Promise((resolve) => setTimeout(resolve, patience))]);
     return view.element;
 }
@@ -75,24 +75,23 @@ class RemarksView {
     }
 
     /** Nothing is written on a moment in the trash. */
-    async update() {
-        const { signal } = this.#context;
+    async read() {
         const index = await this.#remarks.index();
         this.#nameOf = await this.#remarks.authorNames();
-        await untilReleased();
-        if (signal.aborted) return;
-        const shown = index.shown(this.#moment);
-        const isTrash = this.#moment.removed !== undefined;
-        const isQuiet = !this.#isOpen && shown.comments.length === 0 && shown.reactions.size === 0
-            && (isTrash || !this.#isShared);
-        this.element.hidden = isQuiet && isTrash;
-        this.#begin.hidden = !isQuiet;
-        this.#form.hidden = isQuiet || isTrash;
-        this.#reactions.hidden = isQuiet || (isTrash && shown.reactions.size === 0);
-        this.#list.hidden = shown.comments.length === 0;
-        this.#drawReactions(shown);
-        keyed(this.#list, shown.comments, ({ id }) => id, (comment) => this.#comment(comment),
-            (comment) => `${comment.signature} ${comment.isWaiting} ${comment.problem} ${this.#author(comment)}`);
+        return () => {
+            const shown = index.shown(this.#moment);
+            const isTrash = this.#moment.removed !== undefined;
+            const isQuiet = !this.#isOpen && shown.comments.length === 0 && shown.reactions.size === 0
+                && (isTrash || !this.#isShared);
+            this.element.hidden = isQuiet && isTrash;
+            this.#begin.hidden = !isQuiet;
+            this.#form.hidden = isQuiet || isTrash;
+            this.#reactions.hidden = isQuiet || (isTrash && shown.reactions.size === 0);
+            this.#list.hidden = shown.comments.length === 0;
+            this.#drawReactions(shown);
+            keyed(this.#list, shown.comments, ({ id }) => id, (comment) => this.#comment(comment),
+                (comment) => `${comment.signature} ${comment.isWaiting} ${comment.problem} ${this.#author(comment)}`);
+        };
     }
 
     #open() {

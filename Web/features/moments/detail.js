@@ -2,7 +2,7 @@
 import { dayOf } from "../../formats/moment-format.js";
 import { controllerWithin } from "../../ui/abort.js";
 import { element, keyed } from "../../ui/element.js";
-import { untilReleased } from "../../ui/live.js";
+import { redrawing, whenChanged } from "../../ui/live.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 import { neighbours } from "./detail-neighbours.js";
@@ -51,7 +51,6 @@ class Detail {
     /** @type {Moment[]} */
     #versions = [];
     #isComparing = false;
-    #newestUpdate = 0;
     /** Ends when the presses so far are stored. */
     #favoured = Promise.resolve();
     #photosKey = "";
@@ -84,34 +83,32 @@ class Detail {
         side.append(neighbours(context, side, moment.id, moments));
         this.element = element("div", { class: "moment-detail" }, this.#notice, this.#photos, side);
         this.#draw(moments);
-        companion.addEventListener("changed", (event) => {
-            const keys = /** @type {CustomEvent<string[]>} */ (event).detail;
-            if (keys.some((key) => key.startsWith("moments/"))) this.#update();
-        }, { signal });
-        companion.addEventListener("outbox", () => this.#update(), { signal });
+        const update = redrawing(() => this.#read(), signal);
+        whenChanged(companion, ["moments"], update, signal);
+        companion.addEventListener("outbox", update, { signal });
         signal.addEventListener("abort", () => {
             this.#versions = [];
             this.#moment = { ...this.#moment, title: "", words: "", mood: "", place: undefined };
         }, { once: true });
     }
 
-    async #update() {
-        const { companion, signal } = this.#context;
-        if (this.#isComparing) return;
-        const update = (this.#newestUpdate += 1);
+    async #read() {
+        const { companion } = this.#context;
+        if (this.#isComparing) return null;
         try {
             const moment = await companion.moments.read(this.#moment.id);
             const { moments } = await companion.moments.list();
-            await untilReleased();
-            // A later update was drawn already.
-            if (signal.aborted || this.#isComparing || update !== this.#newestUpdate) return;
-            this.#moment = moment;
-            this.#draw(moments);
+            return () => {
+                if (this.#isComparing) return;
+                this.#moment = moment;
+                this.#draw(moments);
+            };
         } catch (error) {
-            await untilReleased();
-            if (signal.aborted || companion.state !== "unlocked") return;
-            this.#photosShown.abort();
-            this.element.replaceChildren(empty("heart", "This moment can’t be shown", sentenceOf(error)));
+            return () => {
+                if (companion.state !== "unlocked") return;
+                this.#photosShown.abort();
+                this.element.replaceChildren(empty("heart", "This moment can’t be shown", sentenceOf(error)));
+            };
         }
     }
 

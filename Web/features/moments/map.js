@@ -1,7 +1,7 @@
 // Everline on a map: the moments with a position, and a list of places.
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { button, empty, row, rows, section } from "../../ui/parts.js";
 import { counted, named } from "../../ui/words.js";
 import { clustered, pointsOf } from "./map-clusters.js";
@@ -65,22 +65,23 @@ export async function map(context) {
     };
     await live(companion, ["moments"], async () => {
         const { moments } = await companion.moments.list();
-        await untilReleased();
-        if (signal.aborted) return;
-        points = pointsOf(moments);
-        [plot.points, drawn.scale] = [points, 0];
-        const places = placesOf(moments);
-        list.replaceChildren(...(places.length > 0 ? [section("Places", [placeRows(places, (place) => {
-            if (place.points.length > 0) plot.fit(place.points);
-            show(place);
-            /** @type {HTMLElement | null} */ (found.querySelector("a"))?.focus({ preventScroll: true });
-            page.scrollIntoView({ block: "start" });
-        })])] : []));
-        page.replaceChildren(...(places.length === 0
-            ? [empty("pin", "No places yet", "Add a place to a moment to see it here.",
-                button("Write a moment", () => context.go("moments/new"), { kind: "primary", icon: "plus" }))] : [
-            element("div", { class: "map-main" }, plot.element), element("div", { class: "map-side" }, found, list)]));
-        plot.draw();
+        return () => {
+            points = pointsOf(moments);
+            [plot.points, drawn.scale] = [points, 0];
+            const places = placesOf(moments);
+            list.replaceChildren(...(places.length > 0 ? [section("Places", [placeRows(places, (place) => {
+                if (place.points.length > 0) plot.fit(place.points);
+                show(place);
+                /** @type {HTMLElement | null} */ (found.querySelector("a"))?.focus({ preventScroll: true });
+                page.scrollIntoView({ block: "start" });
+            })])] : []));
+            page.replaceChildren(...(places.length === 0
+                ? [empty("pin", "No places yet", "Add a place to a moment to see it here.",
+                    button("Write a moment", () => context.go("moments/new"), { kind: "primary", icon: "plus" }))] : [
+                element("div", { class: "map-main" }, plot.element),
+                element("div", { class: "map-side" }, found, list)]));
+            plot.draw();
+        };
     }, signal);
     signal.addEventListener("abort", () => page.replaceChildren(), { once: true });
     return { title: "Map", back: "moments", body: [page] };

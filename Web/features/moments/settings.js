@@ -1,7 +1,7 @@
 // Everline's own settings: the day that two people count from, special dates, and files.
 import { element } from "../../ui/element.js";
 import { isContentOpen, lockedContent } from "../../ui/content-lock.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { button, card, section } from "../../ui/parts.js";
 import { ofChosenVault } from "../../ui/vault-choice.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -24,10 +24,10 @@ const ofVault = ofChosenVault(address, async (context, vault) => {
     const dates = datesSection(context);
     await live(companion, ["dates"], async () => {
         const found = await (await companion.dates()).list();
-        await untilReleased();
-        if (signal.aborted) return;
-        together.show(found.together?.day ?? null);
-        dates.show(found);
+        return () => {
+            together.show(found.together?.day ?? null);
+            dates.show(found);
+        };
     }, signal);
     return { title: "Everline", body: [together.element, dates.element, fileLinks()] };
 });

@@ -1,7 +1,7 @@
 // Statistics of Everline: days together, when, where, and moods.
 import { element } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { button, empty, section, segments } from "../../ui/parts.js";
 import { counted } from "../../ui/words.js";
 import { moodIcon, moodName } from "./moods.js";
@@ -27,16 +27,16 @@ export async function statistics(context) {
     await live(companion, ["moments", "dates"], async () => {
         const since = (await (await companion.dates()).list()).together?.day ?? null;
         const found = await companion.moments.statistics(since ? { together: since } : {});
-        await untilReleased();
-        if (signal.aborted) return;
-        if (found.moments > 0 && !found.years.some((one) => one.year === year)) year = found.years[0].year;
-        const draw = () => page.replaceChildren(...parts(context, found, since, year, (chosen) => {
-            year = chosen;
+        return () => {
+            if (found.moments > 0 && !found.years.some((one) => one.year === year)) year = found.years[0].year;
+            const draw = () => page.replaceChildren(...parts(context, found, since, year, (chosen) => {
+                year = chosen;
+                draw();
+                /** @type {HTMLElement | null} */ (page.querySelector(
+                    ".statistics-years [aria-pressed=true], .statistics-years select"))?.focus();
+            }));
             draw();
-            /** @type {HTMLElement | null} */ (page.querySelector(
-                ".statistics-years [aria-pressed=true], .statistics-years select"))?.focus();
-        }));
-        draw();
+        };
     }, signal);
     signal.addEventListener("abort", () => page.replaceChildren(), { once: true });
     return { title: "Statistics", back: "moments", body: [page] };

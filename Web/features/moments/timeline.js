@@ -5,7 +5,7 @@ import { icon } from "../../ui/icon.js";
 import { banner, button, empty, iconButton } from "../../ui/parts.js";
 import { onLongPress } from "../../ui/long-press.js";
 import { choose } from "../../ui/sheet.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live, redrawing, whenChanged } from "../../ui/live.js";
 import { counted } from "../../ui/words.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
 import { thumbnails } from "./thumbnails.js";
@@ -23,9 +23,10 @@ const month = new Intl.DateTimeFormat(undefined, { month: "long", year: "numeric
 /** @type {AppScreen} */
 export async function timeline(context) {
     const shown = new Timeline(context);
-    await live(context.companion, ["moments", "keys", "dates"], () => shown.update(), context.signal);
+    whenChanged(context.companion, ["moments", "keys", "dates"], shown.update, context.signal);
+    await shown.update();
     // Drawn without them first: they are opened one by one.
-    void live(context.companion, ["remarks", "keys"], () => shown.updateRemarks(), context.signal);
+    void live(context.companion, ["remarks", "keys"], () => shown.readRemarks(), context.signal);
     return { title: "Everline", actions: shown.actions, body: [shown.element] };
 }
 
@@ -51,7 +52,6 @@ class Timeline {
     #flow;
     #sharp;
     #search;
-    #round = 0;
     #year = "";
     #remembered = element("div", {});
     #rememberedKey = "";
@@ -91,7 +91,8 @@ class Timeline {
             moved: (moment) => this.#passed(moment),
         }, signal);
         this.#sharp = new SharpPictures(context, this.#flow.element);
-        this.#search = new MomentSearch(() => void this.update(), signal);
+        this.update = redrawing(() => this.#read(), signal);
+        this.#search = new MomentSearch(this.update, signal);
         this.watch = watch;
         this.actions = [iconButton("more", "More of Everline", () => this.#more())];
         this.element = element("div", { class: "moment-timeline" }, this.#search.element, this.#warning, this.#status,
@@ -105,9 +106,8 @@ class Timeline {
         }, { once: true });
     }
 
-    async update() {
-        const { companion, signal } = this.#context;
-        const round = (this.#round += 1);
+    async #read() {
+        const { companion } = this.#context;
         const { search, mood, favourite, from, to } = this.#search.filter;
         const isAll = !this.#search.isActive;
         const { moments: all, unreadable } = await companion.moments.list();
@@ -116,33 +116,33 @@ class Timeline {
             : (await companion.moments.list({ search, mood, favourite: favourite || undefined, from, to })).moments;
         const today = isAll ? await companion.moments.onThisDay() : [];
         const dates = isAll ? (await (await companion.dates()).occasions()).filter(({ inDays }) => inDays === 0) : [];
-        await untilReleased();
-        if (signal.aborted || round !== this.#round) return;
-        this.#versions = conflictsOf(all);
-        this.#found = found;
-        this.#search.offer([...new Set(all.map((moment) => moment.mood))]);
-        this.#search.element.hidden = all.length === 0;
-        this.#add.hidden = all.length === 0;
-        this.#warning.hidden = unreadable === 0;
-        this.#warning.replaceChildren(...(unreadable === 0 ? []
-            : [banner("warning", "warning",
-                `${counted(unreadable, "moment")} can’t be opened with this device’s keys.`)]));
-        this.#status.hidden = isAll;
-        this.#status.textContent = isAll ? "" : `${counted(found.length, "moment")} found`;
-        this.#drawRemembered(today, dates);
-        this.#drawYears();
-        this.#flow.show(found, widthToBe());
-        this.#flow.element.hidden = found.length === 0;
-        this.#empty.replaceChildren(found.length > 0 ? "" : this.#nothing(all.length));
+        return () => {
+            this.#versions = conflictsOf(all);
+            this.#found = found;
+            this.#search.offer([...new Set(all.map((moment) => moment.mood))]);
+            this.#search.element.hidden = all.length === 0;
+            this.#add.hidden = all.length === 0;
+            this.#warning.hidden = unreadable === 0;
+            this.#warning.replaceChildren(...(unreadable === 0 ? []
+                : [banner("warning", "warning",
+                    `${counted(unreadable, "moment")} can’t be opened with this device’s keys.`)]));
+            this.#status.hidden = isAll;
+            this.#status.textContent = isAll ? "" : `${counted(found.length, "moment")} found`;
+            this.#drawRemembered(today, dates);
+            this.#drawYears();
+            this.#flow.show(found, widthToBe());
+            this.#flow.element.hidden = found.length === 0;
+            this.#empty.replaceChildren(found.length > 0 ? "" : this.#nothing(all.length));
+        };
     }
 
-    async updateRemarks() {
-        const { companion, signal } = this.#context;
+    async readRemarks() {
+        const { companion } = this.#context;
         const remarks = await (await companion.moments.remarks()).index();
-        await untilReleased();
-        if (signal.aborted) return;
-        this.#remarks = remarks;
-        if (this.#found.length > 0) this.#flow.show(this.#found, widthToBe());
+        return () => {
+            this.#remarks = remarks;
+            if (this.#found.length > 0) this.#flow.show(this.#found, widthToBe());
+        };
     }
 
     /** @param {Moment} moment */

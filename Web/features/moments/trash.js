@@ -3,7 +3,7 @@ import { trashSeconds } from "../../formats/moment-format.js";
 import { element, keyed } from "../../ui/element.js";
 import { icon } from "../../ui/icon.js";
 import { button, empty } from "../../ui/parts.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { counted, named, sentenceOf } from "../../ui/words.js";
 import { countedKinds } from "../../ui/recording-words.js";
 import { thumbnails } from "./thumbnails.js";
@@ -17,7 +17,7 @@ const step = 40;
 /** @type {AppScreen} */
 export async function trash(context) {
     const shown = new Trash(context);
-    await live(context.companion, ["moments"], () => shown.update(), context.signal);
+    await live(context.companion, ["moments"], () => shown.read(), context.signal);
     return { title: "Trash", back: "moments", actions: [shown.eraseAll], body: [shown.element] };
 }
 
@@ -54,12 +54,12 @@ class Trash {
         }, { once: true });
     }
 
-    async update() {
+    async read() {
         const { moments } = await this.#context.companion.moments.list({ trash: true });
-        await untilReleased();
-        if (this.#context.signal.aborted) return;
-        this.#moments = moments.sort((one, other) => (other.removed ?? 0) - (one.removed ?? 0));
-        this.#draw();
+        return () => {
+            this.#moments = moments.sort((one, other) => (other.removed ?? 0) - (one.removed ?? 0));
+            this.#draw();
+        };
     }
 
     #draw() {

@@ -2,7 +2,7 @@
 import { searchText } from "./notes.js";
 import { textMatcher } from "../../household/text-search.js";
 import { element, keyed } from "../../ui/element.js";
-import { redrawing, untilReleased } from "../../ui/live.js";
+import { redrawing } from "../../ui/live.js";
 import { badge, banner, button, empty, searchField } from "../../ui/parts.js";
 import { ago, counted, dayAndTime, isVisible } from "../../ui/words.js";
 import { conflictsOf, plainTitle } from "../../formats/conflict-copies.js";
@@ -61,7 +61,7 @@ export class NotesList {
         this.search = searchField("Search notes", (words) => this.#search(words));
         this.element = element("div", { class: "notes-column" }, this.search, this.#warning, this.#list, this.#empty,
             this.#end, this.#status);
-        const update = redrawing(() => this.#update(), signal);
+        const update = redrawing(() => this.#readStale(), signal);
         companion.addEventListener("changed", (event) => {
             const keys = /** @type {CustomEvent<string[]>} */ (event).detail.filter((key) => key.startsWith("notes/"));
             for (const key of keys) this.#stale.add(key.slice(6));
@@ -86,33 +86,34 @@ export class NotesList {
 
     /** Throws CompanionError `locked`. */
     load() {
-        return (this.#loading = this.#load());
+        return (this.#loading = this.#readAll().then((draw) => {
+            if (!this.#context.signal.aborted) draw();
+        }));
     }
 
-    async #load() {
+    async #readAll() {
         const { notes, unreadable } = await this.#context.companion.notes.list();
-        await untilReleased();
-        if (this.#context.signal.aborted) return;
-        this.#entries = new Map(notes.map((note) => [note.id, entryOf(note)]));
-        this.#unreadable = unreadable;
-        this.#find();
+        return () => {
+            this.#entries = new Map(notes.map((note) => [note.id, entryOf(note)]));
+            this.#unreadable = unreadable;
+            this.#find();
+        };
     }
 
-    async #update() {
+    async #readStale() {
         const { companion, signal } = this.#context;
         // A list that is being read may be from before a change.
         await this.#loading.catch(() => {});
         const ids = [...this.#stale];
         this.#stale.clear();
-        if (ids.length > few) return this.load().catch(() => {});
+        if (ids.length > few) return this.#readAll();
         for (const id of ids) {
             const note = await companion.notes.read(id).catch(() => null);
-            if (signal.aborted) return;
+            if (signal.aborted) return null;
             if (note) this.#entries.set(id, entryOf(note));
             else this.#entries.delete(id);
         }
-        await untilReleased();
-        if (!signal.aborted) this.#find();
+        return () => this.#find();
     }
 
     /** @param {string} words */

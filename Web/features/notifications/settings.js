@@ -6,7 +6,7 @@ import {
 import { setVaultNotices, vaultNotices } from "./vault-notices.js";
 import { arrivalSignals, canVibrate, playSound, setArrivalSignals } from "./signals.js";
 import { element } from "../../ui/element.js";
-import { redrawing, untilReleased } from "../../ui/live.js";
+import { redrawing } from "../../ui/live.js";
 import { banner, button, field, row, rows, section, switchRow, tile } from "../../ui/parts.js";
 import { dayAndTime, sentenceOf } from "../../ui/words.js";
 
@@ -33,18 +33,18 @@ const withoutComputer = ["vault", "moment", "remark", "date", "memory"];
 /** @type {SettingsPage} */
 export async function notifications({ companion, signal, toast }) {
     const body = element("div", { class: "settings-parts" });
-    const draw = async () => {
+    const read = async () => {
         const [state, wanted, hours, vaults, reminded] = [
             await notificationState(companion), await wantedKinds(companion), await quietHours(companion),
             companion.state === "unlocked" ? await vaultNotices(companion) : [], await reminderTime(companion),
         ];
         const signals = await arrivalSignals(companion);
         await showLast();
-        await untilReleased();
-        if (waiting > 0 || signal.aborted) return;
-        body.replaceChildren(...parts(state, wanted, hours, vaults, reminded), openApp(signals));
+        return () => {
+            if (waiting === 0) body.replaceChildren(...parts(state, wanted, hours, vaults, reminded), openApp(signals));
+        };
     };
-    const update = redrawing(draw, signal);
+    const update = redrawing(read, signal);
     // One change after another, and drawn after the last one: no switch turns back while another change is waiting.
     let waiting = 0;
     let changes = Promise.resolve();
@@ -183,6 +183,6 @@ export async function notifications({ companion, signal, toast }) {
                 () => changed(() => subscribe(companion)), { kind: "primary", wide: true, icon: "bell" }),
         ].flatMap((part) => part || []);
     };
-    await draw();
+    (await read())();
     return { title: "Notifications", body: [body] };
 }

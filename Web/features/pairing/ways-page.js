@@ -48,6 +48,9 @@ export function waysPage(companion, signal) {
         "Moments, notes and photos, sealed on your own devices. The hub that carries them can open none.", ways,
         button("Type a code", typeCode, { kind: "plain", wide: true }),
         button("Use a recovery sheet", recovery, { kind: "plain", wide: true }));
-    registration().then((admits) => admits && redrawing(async () => ways.replaceChildren(draw(admits)), signal)());
+    redrawing(async () => {
+        const admits = await registration();
+        return admits && (() => ways.replaceChildren(draw(admits)));
+    }, signal)();
     return page;
 }

@@ -1,7 +1,7 @@
 // The version of the app, and a pending update.
 import { appVersion, applyUpdate, checkForUpdate, offline, updates } from "../../workers/registration.js";
 import { element } from "../../ui/element.js";
-import { redrawing, untilReleased } from "../../ui/live.js";
+import { redrawing } from "../../ui/live.js";
 import { advanced, banner, button, card, row, rows, section, tile } from "../../ui/parts.js";
 import { sentenceOf } from "../../ui/words.js";
 
@@ -20,34 +20,34 @@ export async function about({ signal }) {
     const hash = element("div", {});
     // Not drawn again, so that it stays unfolded.
     const more = advanced(hash);
-    const draw = async () => {
+    const read = async () => {
         const version = await appVersion();
-        await untilReleased();
-        if (signal.aborted) return;
-        const [word, note, mood] = states[offline.state];
-        if (version) {
-            hash.replaceChildren(section("Hash of its files", [card(
-                element("p", { class: "settings-hash", "aria-label": version.hash },
-                    ...(version.hash.match(/.{8}/g) ?? []).flatMap((part) => [element("span", {}, part), " "])),
-                element("p", { class: "soft caption" },
-                    "The same on every device with the same files. "
-                        + "docs/operations.md describes how to compare it with the package."))]));
-        }
-        body.replaceChildren(...[
-            offline.update && banner("refresh", "", element("p", {},
-                "A new version is ready. Updating reloads every tab of AppLocker, which then asks for the PIN."),
-                element("p", { class: "caption" }, "Its hash begins with ",
-                    element("code", {}, offline.update.slice(0, 16)), "."),
-                element("div", { class: "buttons" }, button("Update", () => applyUpdate(), { kind: "primary" }))),
-            section("This version", [rows(
-                row({ start: tile("lock"), title: `AppLocker ${version?.version ?? ""}`, note: version
-                    ? undefined
-                    : "The version is unknown until the app is stored or the hub can be reached." }),
-                row({ start: tile(mood === "good" ? "check" : "warning", mood), title: word, note: offline.problem
-                    ?? note }))]),
-            version && more,
-            button("Check for updates", look, { wide: true, icon: "refresh" }), status,
-        ].flatMap((part) => part || []));
+        return () => {
+            const [word, note, mood] = states[offline.state];
+            if (version) {
+                hash.replaceChildren(section("Hash of its files", [card(
+                    element("p", { class: "settings-hash", "aria-label": version.hash },
+                        ...(version.hash.match(/.{8}/g) ?? []).flatMap((part) => [element("span", {}, part), " "])),
+                    element("p", { class: "soft caption" },
+                        "The same on every device with the same files. "
+                            + "docs/operations.md describes how to compare it with the package."))]));
+            }
+            body.replaceChildren(...[
+                offline.update && banner("refresh", "", element("p", {},
+                    "A new version is ready. Updating reloads every tab of AppLocker, which then asks for the PIN."),
+                    element("p", { class: "caption" }, "Its hash begins with ",
+                        element("code", {}, offline.update.slice(0, 16)), "."),
+                    element("div", { class: "buttons" }, button("Update", () => applyUpdate(), { kind: "primary" }))),
+                section("This version", [rows(
+                    row({ start: tile("lock"), title: `AppLocker ${version?.version ?? ""}`, note: version
+                        ? undefined
+                        : "The version is unknown until the app is stored or the hub can be reached." }),
+                    row({ start: tile(mood === "good" ? "check" : "warning", mood), title: word, note: offline.problem
+                        ?? note }))]),
+                version && more,
+                button("Check for updates", look, { wide: true, icon: "refresh" }), status,
+            ].flatMap((part) => part || []));
+        };
     };
     const look = async () => {
         try {
@@ -61,11 +61,11 @@ export async function about({ signal }) {
             if (!signal.aborted) status.textContent = sentenceOf(error);
         }
     };
-    const again = redrawing(draw, signal);
+    const again = redrawing(read, signal);
     for (const kind of ["state", "ready"]) updates.addEventListener(kind, again, { signal });
     updates.addEventListener("failed", (event) => {
         status.textContent = /** @type {CustomEvent<string>} */ (event).detail;
     }, { signal });
-    await draw();
+    (await read())();
     return { title: "Version and update", body: [body] };
 }

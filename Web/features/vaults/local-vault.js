@@ -36,7 +36,7 @@ export async function createLocalVault({ companion, signal, go, toast }) {
  */
 export async function localVaultPage(context, vault) {
     const name = element("p", { class: "sharing-name", dir: "auto" });
-    await live(vault.companion, ["about"], async () => {
+    await live(vault.companion, ["about"], async () => () => {
         name.textContent = vault.name;
     }, context.signal, [[context.companion.vaults, "changed"]]);
     const { room } = await vault.companion.report();

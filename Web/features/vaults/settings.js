@@ -1,7 +1,7 @@
 // The list of vaults besides one's own; creating and joining one.
 import { element } from "../../ui/element.js";
 import { forgetInvitation, invitation, joinsAtOnce } from "./invitation.js";
-import { redrawing, untilReleased } from "../../ui/live.js";
+import { redrawing } from "../../ui/live.js";
 import { button, card, empty, field, row, section, tile, wordList } from "../../ui/parts.js";
 import { askText } from "../../ui/sheet.js";
 import { sentenceOf } from "../../ui/words.js";
@@ -19,24 +19,24 @@ export async function vaultsPage(context) {
     if (id) return vaultPage(context, id);
     const { companion, signal } = context;
     const list = element("div", { class: "settings-parts" });
-    const draw = async () => {
+    const read = async () => {
         const vaults = await vaultRows(companion);
-        await untilReleased();
-        if (signal.aborted) return;
-        const problems = [...companion.vaults.problems];
-        list.replaceChildren(
-            vaults.length === 0 && problems.length === 0
-                ? empty("heart", "No other vault yet",
-                    "A shared vault contains moments that you share with other people; your own stay private. Or make "
-                        + "a vault that is only on this device.")
-                : element("div", { class: "card rows" }, ...vaults,
-                    ...problems.map(([own, problem]) => row({
-                        start: tile("warning", "danger"), title: "A vault that can’t be opened", note: problem,
-                        onclick: () => forget(context, own),
-                    }))));
+        return () => {
+            const problems = [...companion.vaults.problems];
+            list.replaceChildren(
+                vaults.length === 0 && problems.length === 0
+                    ? empty("heart", "No other vault yet",
+                        "A shared vault contains moments that you share with other people; your own stay private. Or "
+                            + "make a vault that is only on this device.")
+                    : element("div", { class: "card rows" }, ...vaults,
+                        ...problems.map(([own, problem]) => row({
+                            start: tile("warning", "danger"), title: "A vault that can’t be opened", note: problem,
+                            onclick: () => forget(context, own),
+                        }))));
+        };
     };
-    companion.vaults.addEventListener("changed", redrawing(draw, signal), { signal });
-    await draw();
+    companion.vaults.addEventListener("changed", redrawing(read, signal), { signal });
+    (await read())();
     const link = invitation();
     return {
         title: "Vaults",

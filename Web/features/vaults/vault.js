@@ -1,6 +1,6 @@
 // The page of one vault. Of a shared one: its members, inviting, its name, leaving.
 import { drawn, element, keyed } from "../../ui/element.js";
-import { live, untilReleased } from "../../ui/live.js";
+import { live } from "../../ui/live.js";
 import { badge, banner, button, row, section, tile } from "../../ui/parts.js";
 import { inviteDevice } from "../../ui/invite-sheet.js";
 import { keysAfterRevoking, sentenceOf } from "../../ui/words.js";
@@ -40,33 +40,33 @@ export async function vaultPage(context, id) {
     const out = element("div", { hidden: true });
     const list = element("ul", { class: "card rows" });
     const actions = element("div", {});
-    const show = async () => {
+    const read = async () => {
         const members = await vault.membership.members().catch((error) => {
             if (vault.companion.state === "unlocked") throw error;
             // It is being left: nothing can be read any more.
             return null;
         });
-        await untilReleased();
-        if (!members || signal.aborted) return;
-        name.textContent = vault.name;
-        out.hidden = !vault.isRevoked;
-        out.replaceChildren(banner("warning", "warning",
-            "Another member removed this device from the vault. Earlier content stays here until you remove it."));
-        keyed(list, vault.isRevoked ? [] : members, (member) => member.id, (member) => element("li", {}, row({
-            start: tile(member.spareOf ? "key" : "phone", member.isConnected ? "good" : ""),
-            title: member.name, note: seen(member),
-            end: member.isThis ? badge("This one") : null,
-            onclick: member.isThis ? undefined : () => remove(context, vault, member),
-            label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
-        })));
-        list.hidden = vault.isRevoked;
-        const isAlone = membersShown(members) === 1;
-        drawn(actions, [vault.isRevoked, isAlone, vault.hasPIN], () => element("div", { class: "settings-parts" },
-            element("div", { class: "settings-form" }, ...buttons(context, vault, isAlone)),
-            !vault.isRevoked && pinSection(context, vault, isAlone)));
+        return members && (() => {
+            name.textContent = vault.name;
+            out.hidden = !vault.isRevoked;
+            out.replaceChildren(banner("warning", "warning",
+                "Another member removed this device from the vault. Earlier content stays here until you remove it."));
+            keyed(list, vault.isRevoked ? [] : members, (member) => member.id, (member) => element("li", {}, row({
+                start: tile(member.spareOf ? "key" : "phone", member.isConnected ? "good" : ""),
+                title: member.name, note: seen(member),
+                end: member.isThis ? badge("This one") : null,
+                onclick: member.isThis ? undefined : () => remove(context, vault, member),
+                label: member.isThis ? undefined : `${member.name}. ${seen(member)}. Remove it`,
+            })));
+            list.hidden = vault.isRevoked;
+            const isAlone = membersShown(members) === 1;
+            drawn(actions, [vault.isRevoked, isAlone, vault.hasPIN], () => element("div", { class: "settings-parts" },
+                element("div", { class: "settings-form" }, ...buttons(context, vault, isAlone)),
+                !vault.isRevoked && pinSection(context, vault, isAlone)));
+        });
     };
     followLock(context, id, `${vaultsAddress}?vault=${id}`);
-    await live(vault.companion, ["devices", "about"], show, signal,
+    await live(vault.companion, ["devices", "about"], read, signal,
         [[companion.vaults, "changed"], [vault.companion, "connection"]]);
     return {
         title: "Shared vault", back: vaultsAddress,
