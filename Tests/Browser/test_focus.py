@@ -97,6 +97,21 @@ def test_a_press_is_not_lost_when_the_screen_is_redrawn(phone):
 
 @pytest.mark.clock
 @pytest.mark.computer_is_off
+def test_a_press_of_space_is_not_lost_when_the_screen_is_redrawn(phone):
+    page = phone.page
+    page.evaluate(REDRAWN)
+    button = page.get_by_role("button", name="Press").element_handle()
+    button.focus()
+    with clock.paused(page):
+        page.keyboard.down(" ")
+        page.evaluate("() => void window.redraw()")
+        page.keyboard.up(" ")
+    assert page.evaluate("() => window.presses") == 1
+    eventually_equals(lambda: button.evaluate("(button) => button.isConnected"), False, "the button is replaced")
+
+
+@pytest.mark.clock
+@pytest.mark.computer_is_off
 def test_a_press_is_not_lost_that_begins_while_the_screen_is_read(phone):
     page = phone.page
     page.evaluate(REDRAWN)

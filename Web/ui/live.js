@@ -8,7 +8,10 @@ const clickWithin = 400;
 /** A finger that moved farther, in CSS pixels, causes no click. */
 const farthestTap = 20;
 
-/** Ends when no mouse button and no finger is down. */
+/** What Space presses, when the key is released. */
+const pressedBySpace = "button, summary, [type=checkbox], [type=radio], [type=file]";
+
+/** Ends when no mouse button, no finger and no Space on a button is down. */
 let released = Promise.resolve();
 let release = () => {};
 let [startX, startY] = [0, 0];
@@ -21,14 +24,21 @@ const releaseSoon = () => {
     ended.push(release);
     afterClick.port1.postMessage(null);
 };
-window.addEventListener("pointerdown", ({ clientX, clientY }) => {
+const press = () => {
     release();
-    [startX, startY] = [clientX, clientY];
     released = new Promise((resolve) => {
         release = resolve;
         setTimeout(resolve, longestPress);
     });
+};
+window.addEventListener("pointerdown", ({ clientX, clientY }) => {
+    [startX, startY] = [clientX, clientY];
+    press();
 }, { capture: true });
+window.addEventListener("keydown", ({ key, repeat, target }) => {
+    if (key === " " && !repeat && target instanceof Element && target.matches(pressedBySpace)) press();
+}, { capture: true });
+window.addEventListener("keyup", ({ key }) => key === " " && releaseSoon(), { capture: true });
 window.addEventListener("pointerup", ({ pointerType, clientX, clientY }) => {
     // Of a mouse the click follows in the same task.
     if (pointerType === "mouse" || Math.hypot(clientX - startX, clientY - startY) > farthestTap) releaseSoon();
