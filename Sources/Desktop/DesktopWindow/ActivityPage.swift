@@ -31,12 +31,14 @@ final class ActivityPage: Page {
         }
         head["chart_choice"].setDropDownChoices(
             ActivityChart.allCases.map(\.title), selected: ActivityChart.allCases.firstIndex(of: model.chart) ?? 0)
+        head["chart_choice"].ellipsizeChoice()
         Signals.connectChange(head["chart_choice"].raw, "notify::selected") { [unowned self] in
             let (charts, chosen) = (ActivityChart.allCases, head["chart_choice"].selectedDropDown)
             if charts.indices.contains(chosen) { Task { await model.choose(charts[chosen]) } }
         }
         screen["group"].setDropDownChoices(EventGroup.allCases.map(\.title), selected: 0)
         for name in ["group", "app", "person", "day"] {
+            screen[name].ellipsizeChoice()
             Signals.connectChange(screen[name].raw, "notify::selected") { [unowned self] in choose() }
         }
         Signals.connect(head["verify"].raw, "clicked") { Task { await model.verify() } }

@@ -19,6 +19,7 @@ final class MomentStatisticsView {
         self.model = model
         facts = RowList(screen["facts"]) { row, fact in row.show(title: fact.name, value: fact.value) }
         chart = BarChart(screen["chart"])
+        screen["chart_choice"].ellipsizeChoice()
         screen["chart_choice"].setDropDownChoices(MomentChart.allCases.map(\.title), selected: 0)
         Signals.connectChange(screen["chart_choice"].raw, "notify::selected") { [unowned self] in
             guard let chart = MomentChart(rawValue: screen["chart_choice"].selectedDropDown) else { return }

@@ -47,12 +47,18 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
             let list = Self.strings(titles)
             gtk_drop_down_set_model(opaque, list)
             g_object_unref(UnsafeMutableRawPointer(list))
-            // The choice would make a narrow window wider, with large text.
+        }
+        if gtk_drop_down_get_selected(opaque) != guint(selected) { gtk_drop_down_set_selected(opaque, guint(selected)) }
+    }
+
+    /// Of a drop-down: its choice would make a narrow window wider, with large text.
+    func ellipsizeChoice() {
+        // GTK makes the label once the drop-down is in a window.
+        Signals.connect(raw, "map") { [self] in
             for label in descendants(of: gtk_label_get_type()) {
                 gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
             }
         }
-        if gtk_drop_down_get_selected(opaque) != guint(selected) { gtk_drop_down_set_selected(opaque, guint(selected)) }
     }
 
     var selectedChoice: Int { Int(adw_combo_row_get_selected(cast(to: AdwComboRow.self))) }

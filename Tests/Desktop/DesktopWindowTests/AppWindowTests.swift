@@ -64,7 +64,7 @@ import Testing
     }
 
     private func closeRules(_ session: WindowSession) async throws {
-        try await session.press(keys: "Escape")
+        try await session.press(keys: "alt+F4")
         try await session.awaiting("its window closes") { try await session.windows().count == 1 }
     }
 

@@ -151,7 +151,8 @@ import Testing
             try await client.call(\.listDevices, token: token).devices.map(\.isThisComputer) == [true]
         }
         try await session.awaiting("the list follows") { try await !session.isShown("Actions for Study") }
-        await eventually("the hub refuses it") { try await !other.call(\.hubStatus).connected }
+        let last = try await other.call(\.hubStatus)
+        await eventually("the other computer knows: \(last)") { try await other.call(\.hubStatus).problem != nil }
     }
 
     @Test(.requires(.program("openssl")), arguments: WindowScreenKind.usual)
