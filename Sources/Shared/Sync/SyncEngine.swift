@@ -112,7 +112,10 @@ public actor SyncEngine {
                 } catch {
                     problem = delegate.sentence(for: error)
                     if let error = error as? RosterViolation { await reportProtocolViolation(error.description) }
-                    if await isRevoked(error) { continue }
+                    if await isRevoked(error) {
+                        isConnected = false
+                        continue
+                    }
                 }
                 isConnected = false
                 wait = reading.isCancelled ? .zero : backoff.next()

@@ -272,7 +272,8 @@ import Testing
         await eventually("it notices") {
             // Less than the delay between two attempts: the vault stays open.
             computers.second.time.wakeNext(within: .seconds(60))
-            return await computers.second.household.session == nil
+            guard await computers.second.household.session == nil else { return false }
+            return try await !computers.second.sync.status().connected
         }
         let status = try await computers.second.sync.status()
         #expect(status.url == nil && status.problem?.contains("removed this one") == true)

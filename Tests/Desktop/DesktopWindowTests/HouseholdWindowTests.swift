@@ -151,8 +151,10 @@ import Testing
             try await client.call(\.listDevices, token: token).devices.map(\.isThisComputer) == [true]
         }
         try await session.awaiting("the list follows") { try await !session.isShown("Actions for Study") }
-        let last = try await other.call(\.hubStatus)
-        await eventually("the other computer knows: \(last)") { try await other.call(\.hubStatus).problem != nil }
+        await eventually("the other computer has left") {
+            let status = try await other.call(\.hubStatus)
+            return status.url == nil && !status.connected
+        }
     }
 
     @Test(.requires(.program("openssl")), arguments: WindowScreenKind.usual)

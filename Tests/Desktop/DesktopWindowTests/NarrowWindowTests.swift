@@ -22,7 +22,8 @@ import Testing
     ///   - settingsWidth: of the settings, which come last.
     ///   - translated: a message as the window shows it.
     private func expectThatEachPageFits(
-        _ session: WindowSession, _ name: String, settingsWidth: Int = 360, translated: (String) throws -> String = { $0 }
+        _ session: WindowSession, _ name: String, settingsWidth: Int = 360,
+        translated: (String) throws -> String = { $0 }
     ) async throws {
         let window = try #require(try await session.xWindows().first)
         for (key, message) in pages {
