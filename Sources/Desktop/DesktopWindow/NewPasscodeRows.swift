@@ -33,6 +33,7 @@ final class NewPasscodeRows {
         repeated = screen["\(name)_repeated"]
         strength = screen["\(name)_strength"]
         button = screen["\(name)_button"]
+        button.wrapButtonLabel()
         for field in fields {
             Signals.connect(field.raw, "changed") { [unowned self] in
                 showStrength()
