@@ -85,13 +85,16 @@ export function size(bytes) {
     return `${step === 0 ? bytes : (bytes / 1000 ** step).toPrecision(3)} ${units[step]}`;
 }
 
+/** @param {unknown} error @returns {error is Error} */
+const isKnown = (error) => error instanceof Error
+    && ["CompanionError", "FormatError", "HubError", "HubUnreachable", "StoreError"].includes(error.name);
+
 /**
  * A sentence for people; the messages of AppLocker's errors are sentences already.
  * @param {unknown} error
  */
 export function sentenceOf(error) {
-    const known = ["CompanionError", "FormatError", "HubError", "HubUnreachable", "StoreError"];
-    if (error instanceof Error && known.includes(error.name)) return error.message;
+    if (isKnown(error)) return error.message;
     console.error(error);
     return "An unexpected error occurred; try again, and reload the app if it continues.";
 }
@@ -103,4 +106,4 @@ export function sentenceOf(error) {
  */
 export const keysAfterRevoking = (owner, pending) => (pending === null
     ? `The ${owner}’s keys are replaced.`
-    : `The ${owner}’s keys will be replaced later. ${sentenceOf(pending)}`);
+    : `The ${owner}’s keys will be replaced later.${isKnown(pending) ? ` ${pending.message}` : ""}`);

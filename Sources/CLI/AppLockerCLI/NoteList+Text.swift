@@ -1,7 +1,7 @@
 import ControlAPI
 
 extension NoteList {
-    /// A row per note. Notes that share a title also show the first line of their text, which others keep to themselves.
+    /// A row per note. Only notes that share a title show the first line of their text.
     func lines(_ paint: Paint) -> [String] {
         let counts = Dictionary(notes.map { ($0.title, 1) }, uniquingKeysWith: +)
         let hasSharedTitle = counts.values.contains { $0 > 1 }

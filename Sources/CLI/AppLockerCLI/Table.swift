@@ -28,7 +28,7 @@ struct Table {
     }
 }
 
-/// The number of characters that distinguishes all of these ids, at least 8: commands accept so much of one.
+/// The number of characters that distinguishes all of these ids, at least 8. Commands accept this prefix of an id.
 func shownIDLength(_ ids: [String]) -> Int {
     let longest = ids.map(\.count).max() ?? 0
     return (8..<max(longest, 9)).first { length in Set(ids.map { $0.prefix(length) }).count == ids.count } ?? longest

@@ -27,8 +27,11 @@ export async function auditPage({ companion, signal, toast }, vault) {
         update();
     }, { wide: true, hidden: true });
     const read = async () => {
-        const [{ lines, missing, isAll },
-            name] = await Promise.all([companion.audit.list({ limit }), deviceNames(companion)]);
+        const found = await Promise.all([companion.audit.list({ limit }), deviceNames(companion)]).catch((error) => {
+            if (!signal.aborted) toast(sentenceOf(error));
+        });
+        if (!found) return null;
+        const [{ lines, missing, isAll }, name] = found;
         return () => {
             problem.hidden = missing === 0;
             problem.replaceChildren(banner("warning", "danger", element("p", {},

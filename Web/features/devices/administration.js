@@ -49,7 +49,7 @@ export class Administration {
 
     /**
      * Writes again the names that the device wrote for others: its own records are no longer accepted. Throws HubError,
-     * HubUnreachable: then it is not revoked; StoreError.
+     * HubUnreachable: then it is not revoked.
      * @param {string} id
      */
     async revoke(id) {
@@ -57,7 +57,10 @@ export class Administration {
         const names = await namesBy(this.device, id);
         const revoked = await (await module()).revokeMember(this.device, id);
         for (const [other, body] of names) {
-            if (other !== id) await this.#send(({ nameRecord }) => nameRecord(this.device, other, body, () => false));
+            if (other === id) continue;
+            // The revocation stands; a device without a name can be renamed.
+            await this.#send(({ nameRecord }) => nameRecord(this.device, other, body, () => false))
+                .catch((error) => console.warn(error));
         }
         return revoked;
     }

@@ -99,7 +99,8 @@ class Detail {
             const moment = await companion.moments.read(this.#moment.id);
             const { moments } = await companion.moments.list();
             return () => {
-                if (this.#isComparing) return;
+                // What was pressed meanwhile is read next.
+                if (this.#isComparing || moment.revision < this.#moment.revision) return;
                 this.#moment = moment;
                 this.#draw(moments);
             };

@@ -108,7 +108,8 @@ class Timeline {
 
     async #read() {
         const { companion } = this.#context;
-        const { search, mood, favourite, from, to } = this.#search.filter;
+        const { filter } = this.#search;
+        const { search, mood, favourite, from, to } = filter;
         const isAll = !this.#search.isActive;
         const { moments: all, unreadable } = await companion.moments.list();
         const found = isAll
@@ -117,6 +118,8 @@ class Timeline {
         const today = isAll ? await companion.moments.onThisDay() : [];
         const dates = isAll ? (await (await companion.dates()).occasions()).filter(({ inDays }) => inDays === 0) : [];
         return () => {
+            // What another filter finds is read next.
+            if (filter !== this.#search.filter) return;
             this.#versions = conflictsOf(all);
             this.#found = found;
             this.#search.offer([...new Set(all.map((moment) => moment.mood))]);
