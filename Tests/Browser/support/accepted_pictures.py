@@ -59,6 +59,8 @@ STILL = """async (computer) => {
         for (const [before, after] of words) texts.currentNode.data = texts.currentNode.data.replace(before, after);
     }
 }"""
+# Parts with `content-visibility: auto`, such as the alerts of a day, are rendered a frame after they are inserted.
+RENDERED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 # Returns how many of 10,000 pixels differ.
 COMPARE = """async ([one, other, distance]) => {
     const [first, second] = await Promise.all([one, other].map(async (data) => {
@@ -93,6 +95,7 @@ class Pictures:
     def look(self, page, name):
         eventually(lambda: page.evaluate(SHOWN), "every photo is shown")
         page.evaluate(STILL, socket.gethostname())
+        page.evaluate(RENDERED)
         page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
         taken = page.screenshot(animations="disabled", caret="hide", scale="css")
         page.evaluate("() => document.getElementById('app').replaceWith(live)")
