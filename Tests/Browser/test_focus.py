@@ -79,12 +79,22 @@ REDRAWN = """async () => {
 }"""
 
 
+def redrawn(page):
+    """A button that `window.redraw` replaces, and whose presses are counted."""
+    page.evaluate(REDRAWN)
+    return page.get_by_role("button", name="Press").element_handle()
+
+
+def was_pressed_and_replaced(page, button):
+    assert page.evaluate("() => window.presses") == 1
+    eventually_equals(lambda: button.evaluate("(button) => button.isConnected"), False, "the button is replaced")
+
+
 @pytest.mark.clock
 @pytest.mark.computer_is_off
 def test_a_press_is_not_lost_when_the_screen_is_redrawn(phone):
     page = phone.page
-    page.evaluate(REDRAWN)
-    page.get_by_role("button", name="Press").hover()
+    redrawn(page).hover()
     with clock.paused(page):
         page.mouse.down()
         page.evaluate("() => void window.redraw()")
@@ -99,23 +109,20 @@ def test_a_press_is_not_lost_when_the_screen_is_redrawn(phone):
 @pytest.mark.computer_is_off
 def test_a_press_of_space_is_not_lost_when_the_screen_is_redrawn(phone):
     page = phone.page
-    page.evaluate(REDRAWN)
-    button = page.get_by_role("button", name="Press").element_handle()
+    button = redrawn(page)
     button.focus()
     with clock.paused(page):
         page.keyboard.down(" ")
         page.evaluate("() => void window.redraw()")
         page.keyboard.up(" ")
-    assert page.evaluate("() => window.presses") == 1
-    eventually_equals(lambda: button.evaluate("(button) => button.isConnected"), False, "the button is replaced")
+    was_pressed_and_replaced(page, button)
 
 
 @pytest.mark.clock
 @pytest.mark.computer_is_off
 def test_a_press_is_not_lost_that_begins_while_the_screen_is_read(phone):
     page = phone.page
-    page.evaluate(REDRAWN)
-    button = page.get_by_role("button", name="Press").element_handle()
+    button = redrawn(page)
     button.hover()
     with clock.paused(page):
         page.evaluate("() => { window.isRead = new Promise((end) => { window.endReading = end; }); }")
@@ -123,8 +130,7 @@ def test_a_press_is_not_lost_that_begins_while_the_screen_is_read(phone):
         page.mouse.down()
         page.evaluate("() => window.endReading()")
         page.mouse.up()
-    assert page.evaluate("() => window.presses") == 1
-    eventually_equals(lambda: button.evaluate("(button) => button.isConnected"), False, "the button is replaced")
+    was_pressed_and_replaced(page, button)
 
 
 @pytest.mark.computer_is_off

@@ -54,6 +54,8 @@ export class UploadState {
         const states = await Promise.all(moment.photos.map(async ({ id }) =>
             ({ id, ...(await companion.momentPhotos.status(id)) }))).catch(() => []);
         return () => {
+            // Another one was opened meanwhile; it is read next.
+            if (moment !== this.#moment) return;
             const waiting = states.filter(({ isWaiting }) => isWaiting);
             const isRefused = moment.problem !== null || waiting.some((one) => one.problem);
             this.element.hidden = companion.isLocal || (waiting.length === 0 && !moment.isWaiting && !isRefused);
