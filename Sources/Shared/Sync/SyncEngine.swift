@@ -98,6 +98,7 @@ public actor SyncEngine {
             let session = await delegate.session
             if householdHasChanged { continue }
             if let session {
+                defer { isConnected = false }
                 let reading = Task { try await read(session) }
                 self.reading = reading
                 do {
@@ -112,12 +113,8 @@ public actor SyncEngine {
                 } catch {
                     problem = delegate.sentence(for: error)
                     if let error = error as? RosterViolation { await reportProtocolViolation(error.description) }
-                    if await isRevoked(error) {
-                        isConnected = false
-                        continue
-                    }
+                    if await isRevoked(error) { continue }
                 }
-                isConnected = false
                 wait = reading.isCancelled ? .zero : backoff.next()
             } else {
                 let triesAgain = await delegate.connect()
