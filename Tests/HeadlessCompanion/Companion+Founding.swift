@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import Household
 public import HubAPI
 public import SealedFormats
@@ -44,17 +44,21 @@ extension Companion {
 
     /// A moment without photos, in the vault of the household.
     public func writeMoment(title: String, words: String) async throws {
-        let vault = EpochKeys.vault(of: roster.household)
-        guard let entry = secrets.ring.current(.vault, vault: vault) else {
-            throw CompanionError("This device has no key of the vault.")
-        }
         let now = Double(clock()) / 1_000
         let moment = MomentBody(
             title: title, words: words, date: now, offset: 0,
             created: now, modified: now)
-        let name = RecordName(vault: vault, collection: .moments, id: .random(), revision: 1)
-        let envelope = try RecordEnvelope(
-            sealing: try moment.bytes(), as: name, vaultKey: entry.key, epoch: entry.epoch)
+        try await write(try moment.bytes(), as: .moments)
+    }
+
+    /// A new record in the vault of the household.
+    public func write(_ body: Data, as collection: RecordCollection) async throws {
+        let vault = EpochKeys.vault(of: roster.household)
+        guard let entry = secrets.ring.current(.vault, vault: vault) else {
+            throw CompanionError("This device has no key of the vault.")
+        }
+        let name = RecordName(vault: vault, collection: collection, id: .random(), revision: 1)
+        let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
         try await send(secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes))
     }
 

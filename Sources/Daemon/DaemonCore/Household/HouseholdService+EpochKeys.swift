@@ -207,6 +207,10 @@ extension HouseholdService {
 
     // MARK: Records of former members
 
+    /// A device that left has read the secrets of "vaults", which phones replace; the companion does the same
+    /// (Web/sync/former-members.js). Remarks stay those of their author.
+    private static let notAdopted: Set<RecordCollection> = [.vaults, .remarks]
+
     /// The author of the newest keys signs what former members wrote as its own next revision, so that later members accept
     /// it too. Queued changes are sealed again, so that none is sent under keys that a former
     /// member has.
@@ -222,7 +226,8 @@ extension HouseholdService {
                 ? [] : try await store.vaultRecords().filter { gone.contains($0.author) } + store.tombstones(by: gone)
             let queued = try await store.outbox(limit: 10_000, but: []).map(\.record)
                 .filter { $0.sealed != nil && !gone.contains($0.author) }
-            let due = (ofGone + queued).filter { $0.name.vault == shared }
+            let due = (ofGone.filter { !Self.notAdopted.contains($0.name.collection) } + queued)
+                .filter { $0.name.vault == shared }
             try reseal(due, into: &change, under: ring, vault: document.vault) {
                 gone.contains($0.author) || $0.epoch < $1
             }
