@@ -3,6 +3,7 @@ import FileLocking
 import Foundation
 import LocalControl
 import SealedFormats
+import VaultTransfer
 
 /// Has AppLocker seal and open the header of a locked file. The vault is opened with the passcode if necessary; files
 /// of the earlier AppLocker need only their own passcode.
@@ -18,15 +19,11 @@ actor VaultSealing: LockedFileSealing {
     }
 
     func seal(_ body: Data, id: ItemID) async throws -> LockedFileHeader {
-        let reply = try await use(\.seal, SealRequest(id: id.description, plaintext: body))
-        guard let vault = ItemID(reply.vault) else { throw ControlClientError.notUnderstood(cause: "a vault's id") }
-        return LockedFileHeader(vault: vault, id: id, envelope: try RecordEnvelope(bytes: Array(reply.envelope)))
+        try await use { try await $0.seal(body, id: id) }
     }
 
     func open(_ header: LockedFileHeader) async throws -> Data {
-        let request = OpenRequest(
-            vault: header.vault.description, id: header.id.description, envelope: Data(header.envelope.bytes))
-        return try await use(\.open, request).plaintext
+        try await use { try await $0.open(header) }
     }
 
     func earlierPasscode(for path: String) async throws -> SecretBytes {
@@ -39,19 +36,12 @@ actor VaultSealing: LockedFileSealing {
         return passcode
     }
 
-    private func use<Body: Encodable & Sendable, Reply>(
-        _ operation: ControlOperationPath<Body, Reply>, _ body: Body
-    ) async throws -> Reply {
+    private func use<Result: Sendable>(_ work: @Sendable (ControlClient) async throws -> Result) async throws -> Result
+    {
         // A descriptor has only one line; if the vault locks meanwhile, the terminal asks for the passcode.
         let vault = OpenVault(client: client, passcodes: hasOpened ? .terminal : passcodes)
-        let reply = try await Self.request(operation, body, vault)
+        let result = try await vault.use { try await work(vault.client) }
         hasOpened = true
-        return reply
-    }
-
-    private static func request<Body: Encodable & Sendable, Reply>(
-        _ operation: ControlOperationPath<Body, Reply>, _ body: Body, _ vault: OpenVault
-    ) async throws -> Reply {
-        try await vault.use { try await vault.client.call(operation, body: body) }
+        return result
     }
 }

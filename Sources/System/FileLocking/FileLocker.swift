@@ -45,7 +45,7 @@ public struct FileLocker: Sendable {
         public var keepsOriginal = false
         public var chunkSize = ContentStream.ChunkSize.mebi1
 
-        public init() {}
+        public init(keepsOriginal: Bool = false) { self.keepsOriginal = keepsOriginal }
     }
 
     let sealing: any LockedFileSealing

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FileLocking
 import Foundation
+import Synchronization
 
 extension FileCommand {
     struct Lock: ConnectedCommand {
@@ -51,7 +52,7 @@ extension FileCommand {
     }
 }
 
-/// Locks or unlocks the given files, continues after a failure, and reports all of them.
+/// Locks or unlocks the given files and reports all of them.
 private struct InPlaceWork: Sendable {
     let purpose: FileSelection.Purpose
     let paths: [String]
@@ -81,65 +82,24 @@ private struct InPlaceWork: Sendable {
         var options = FileSelection.Options(purpose: purpose)
         options.crossesFileSystems = crossesFileSystems
         options.protectedFolder = (command.connection.socketPath as NSString).deletingLastPathComponent
-        let selection = try await FileSelection.find(paths, options)
-        var report = InPlaceReport()
-        report.skipped = selection.skipped.map { .init(path: $0.path, message: $0.sentence, isFailure: $0.isFailure) }
-
-        let progress = FileProgress(
-            purpose == .lock ? "Locking" : "Unlocking", total: selection.size * (purpose == .lock ? 2 : 1),
-            isShown: !command.output.json)
-        defer { progress.end() }
-        var lockerOptions = FileLocker.Options()
-        lockerOptions.keepsOriginal = keepsOriginal
-        let locker = FileLocker(
-            sealing: VaultSealing(client: command.connection.client, passcodes: command.passcode.source),
-            options: lockerOptions
-        ) { step, done, total in
-            // Verifying reads everything again, so each step is half of the progress.
-            progress.show(step == .verifying ? total + done : done)
-        }
-        for file in selection.files {
-            do {
-                let outcome = try await purpose == .lock ? locker.lock(file) : locker.unlock(file)
-                report.files.append(
-                    .init(from: file.path, path: outcome.path, size: outcome.size, notes: outcome.notes))
-            } catch let error as FileLockingError {
-                report.skipped.append(
-                    .init(path: file.path, message: error.sentence, code: error.code.rawValue, isFailure: true))
+        let bar = Mutex<ProgressBar?>(nil)
+        defer { bar.withLock { $0?.end() } }
+        let sealing = VaultSealing(client: command.connection.client, passcodes: command.passcode.source)
+        return try await InPlaceRun(options, keepsOriginals: keepsOriginal, sealing: sealing).run(paths) { progress in
+            bar.withLock { bar in
+                if bar == nil {
+                    bar = ProgressBar(
+                        purpose == .lock ? "Locking" : "Unlocking", total: progress.total,
+                        isShown: !command.output.json)
+                }
+                bar?.show(progress.done)
             }
-            progress.finish(file.size * (purpose == .lock ? 2 : 1))
         }
-        return report
     }
 }
 
-/// The output of `file lock` and `file unlock` with `--json`.
-struct InPlaceReport: Codable, Sendable {
-    struct File: Codable, Sendable {
-        var from: String
-        var path: String
-        /// Size of the content in bytes.
-        var size: UInt64
-        var notes: [String]
-    }
-
-    struct Skipped: Codable, Sendable {
-        var path: String
-        var message: String
-        var code: String?
-        var isFailure: Bool
-    }
-
-    var files: [File] = []
-    /// Files that were found and not changed.
-    var skipped: [Skipped] = []
-
-    private enum CodingKeys: String, CodingKey {
-        case files
-        case skipped = "left"
-    }
-
-    func summary(_ purpose: FileSelection.Purpose) -> String {
+extension InPlaceReport {
+    fileprivate func summary(_ purpose: FileSelection.Purpose) -> String {
         let done = purpose == .lock ? "Locked" : "Unlocked"
         let size = SizeText.spoken(files.reduce(0) { $0 + $1.size })
         let failed = skipped.count(where: \.isFailure)
