@@ -210,7 +210,7 @@ public struct PhotoImport: Sendable {
     }
 
     /// Decoding a JPEG uses one processor.
-    private static let photosAtOnce = 2
+    private static let photosAtOnce = 3
 
     /// The result for each picture, nil for those not begun after a failure that ends the import; and that failure.
     private func results(
