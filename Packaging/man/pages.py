@@ -108,11 +108,12 @@ only passes the passcode to applockerd(8). The package starts it at login
     ),
     ("applocker-desktop", "1"): (
         "manage AppLocker in a window",
-        "applocker-desktop [--socket PATH] [--gapplication-service]",
+        "applocker-desktop [--socket PATH] [--gapplication-service] [FILE ...]",
         """Shows whether this computer is protected, and locks, unlocks and configures apps. The first start leads
 through the set-up. It uses only the control socket of applockerd(8), and each change needs the owner's passcode, once
 for some minutes. It runs once in each desktop session: a second start shows the window of the first.""",
         [
+            ("FILE", "Asks whether to lock this file or folder, or to unlock it if its name ends in .aplk."),
             ("--socket PATH", "The control socket; by default the one that applocker(1) uses."),
             ("--gapplication-service", "Wait for the desktop to activate it over D-Bus."),
         ],

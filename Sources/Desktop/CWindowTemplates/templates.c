@@ -90,6 +90,9 @@ static const char settings_page[] = {
 static const char shortcuts[] = {
 #embed "ui/shortcuts.ui"
     , 0};
+static const char transfer_area[] = {
+#embed "ui/transfer-area.ui"
+    , 0};
 static const char vault_lock[] = {
 #embed "ui/vault-lock.ui"
     , 0};
@@ -132,6 +135,7 @@ static const struct {
     {"schedule-times", schedule_times},
     {"settings-page", settings_page},
     {"shortcuts", shortcuts},
+    {"transfer-area", transfer_area},
     {"vault-lock", vault_lock},
     {"window", window},
     {"style.css", style},

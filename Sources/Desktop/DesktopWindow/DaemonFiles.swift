@@ -2,6 +2,7 @@ import BlockingThread
 import ControlAPI
 import DesktopModels
 import FileLocking
+import Foundation
 import LocalControl
 import SealedFormats
 import VaultTransfer
@@ -39,5 +40,37 @@ struct DaemonFiles: FileTransfer {
             throw error
         }
         return path
+    }
+    func changeInPlace(
+        _ change: InPlaceChange, _ paths: [String], keepsOriginals: Bool,
+        earlierPasscode: @escaping @Sendable (_ name: String) async throws -> String,
+        progress: @escaping ProgressHandler
+    ) async throws -> InPlaceOutcome {
+        var options = FileSelection.Options(purpose: change == .lock ? .lock : .unlock)
+        options.protectedFolder = (control.socketPath() as NSString).deletingLastPathComponent
+        let report = try await control.translatingErrors { [options] client in
+            let sealing = DaemonSealing(client: client, earlierPasscode: earlierPasscode)
+            return try await InPlaceRun(options, keepsOriginals: keepsOriginals, sealing: sealing).run(paths) {
+                progress(Double($0.done) / Double(max($0.total, 1)))
+            }
+        }
+        return InPlaceOutcome(
+            paths: report.files.map(\.path),
+            sentences: report.files.flatMap(\.notes) + report.skipped.map(\.message),
+            failures: report.skipped.count(where: \.isFailure))
+    }
+}
+
+/// Has the daemon seal and open headers of locked files with the keys of the open vault.
+private struct DaemonSealing: LockedFileSealing {
+    let client: ControlClient
+    let earlierPasscode: @Sendable (_ name: String) async throws -> String
+
+    func seal(_ body: Data, id: ItemID) async throws -> LockedFileHeader { try await client.seal(body, id: id) }
+
+    func open(_ header: LockedFileHeader) async throws -> Data { try await client.open(header) }
+
+    func earlierPasscode(for path: String) async throws -> SecretBytes {
+        SecretBytes(utf8: try await earlierPasscode((path as NSString).lastPathComponent))
     }
 }

@@ -52,16 +52,20 @@ public enum DesktopProgram {
             ControlSocketPath.find(option: socket, environment: environment)
         }
         MainActorWatch.begin()
-        return application.run()
+        return application.run(files: options.files)
     }
 }
 
 struct DesktopOptions: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "applocker-desktop", abstract: "Manage AppLocker in a window.",
-        discussion: "Runs once in each desktop session; a second start shows the window of the first.",
+        discussion: """
+            Runs once in each desktop session; a second start shows the window of the first. Files that are named are \
+            locked, and locked files (.aplk) unlocked, after a question.
+            """,
         version: "applocker-desktop \(Release.version)")
 
+    @Argument(help: "Files to lock or to unlock.", completion: .file()) var files: [String] = []
     @OptionGroup var daemon: SocketOption
 
     @Flag(help: "Wait for the desktop to activate it over D-Bus.")
@@ -79,13 +83,24 @@ private final class DesktopApplication {
     init(isService: Bool, _ services: WindowServices, socketPath: @escaping @Sendable () -> String) {
         self.services = services
         self.socketPath = socketPath
-        let flags = isService ? G_APPLICATION_IS_SERVICE : GApplicationFlags(rawValue: 0)
-        application = adw_application_new(DesktopProgram.id, flags)
+        let flags = G_APPLICATION_HANDLES_OPEN.rawValue | (isService ? G_APPLICATION_IS_SERVICE.rawValue : 0)
+        application = adw_application_new(DesktopProgram.id, GApplicationFlags(rawValue: flags))
         Signals.connect(UnsafeMutableRawPointer(application), "startup") { [unowned self] in start() }
         Signals.connect(UnsafeMutableRawPointer(application), "activate") { [unowned self] in activate() }
+        Signals.connectOpen(UnsafeMutableRawPointer(application)) { [unowned self] paths in
+            activate()
+            window?.open(paths)
+        }
     }
 
-    func run() -> Int32 { g_application_run(gApplication, 0, nil) }
+    /// Runs until the window is closed. Where another instance runs, that one shows its window and gets the files.
+    func run(files: [String]) -> Int32 {
+        // A name that begins with a hyphen is no option.
+        let words = [DesktopProgram.id] + (files.isEmpty ? [] : ["--"] + files)
+        var arguments = words.map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        return g_application_run(gApplication, Int32(arguments.count), &arguments)
+    }
 
     private var gApplication: UnsafeMutablePointer<GApplication> {
         UnsafeMutablePointer(OpaquePointer(application))

@@ -2,10 +2,12 @@ import CAdwaita
 import CGtk4
 import ControlAPI
 import DesktopModels
+import FileLocking
 import GtkSupport
 import Localization
 
-/// The files of the open vault: they are added by dropping them here, or by a file chooser.
+/// The files of the open vault, and the change of files in place. Files are dropped here, chosen, or opened from the file
+/// manager.
 @MainActor
 final class FilesPage: Page {
     private static let template = Template("files-page", of: adw_bin_get_type())
@@ -19,6 +21,7 @@ final class FilesPage: Page {
     private let window: () -> Widget
     private let list: RowList<FileItem>
     private let lock: VaultLock
+    private let transfers: TransferArea
 
     var widget: Widget { lock.widget }
 
@@ -53,39 +56,114 @@ final class FilesPage: Page {
             }
         }
         lock = VaultLock(vault, content: screen.widget) { await model.load() }
+        transfers = TransferArea(in: screen["transfers"]) { model.cancel() }
         Signals.connect(screen["add"].raw, "clicked") { [unowned self] in
             Dialogs.chooseFiles(localized("Lock files"), verb: localized("_Lock"), parent: window()) {
-                [unowned self] in askToAdd($0)
+                [unowned self] in offer($0)
             }
         }
-        Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
-        screen.widget.acceptFiles { [unowned self] in askToAdd($0) }
+        connectMenu(window)
+        screen.widget.acceptFiles { [unowned self] in offer($0) }
         observe(self) { $0.update() }
     }
 
     func open() async { await lock.open() }
 
-    private func askToAdd(_ paths: [String]) {
-        if let work = model.work {
-            return context.announce(localized("\(work.title) is not finished. Wait until it ends."))
+    /// Asks what to do with files and folders that were dropped here, or opened from the file manager: unlocks locked
+    /// files, and locks others. Asks for the passcode first where the vault is locked.
+    func offer(_ paths: [String]) {
+        guard !isBusy() else { return }
+        Task {
+            await vault.refresh()
+            if !vault.isOpen { await vault.open() }
+            guard vault.isOpen else { return }
+            if paths.allSatisfy({ $0.hasSuffix(FileLocker.suffix) }) { askToUnlock(paths) } else { askToLock(paths) }
         }
-        let count = paths.count
+    }
+
+    private func isBusy() -> Bool {
+        guard let work = model.work else { return false }
+        context.announce(localized("\(work.title) is not finished. Wait until it ends."))
+        return true
+    }
+
+    private func askToLock(_ paths: [String]) {
+        guard !isBusy() else { return }
+        // The vault has no folders.
+        if paths.contains(where: { g_file_test($0, G_FILE_TEST_IS_DIR) != 0 }) {
+            return Dialogs.choose(
+                Self.question(.lock, paths),
+                localized("Each file in it becomes NAME.aplk, and is removed after that was read back and compared."),
+                choices: [.init(name: "here", verb: localized("_Lock"), style: .suggested)], parent: window()
+            ) { [model] _ in Task { await model.changeInPlace(.lock, paths) } }
+        }
         Dialogs.choose(
-            count == 1
-                ? localized("Lock this file?")
-                : localized(count, one: "Lock \(count) file?", other: "Lock \(count) files?"),
+            Self.question(.lock, paths),
             localized(
                 """
-                A sealed copy goes into the vault. \
-                The original is removed after the copy was read back and compared.
+                Into the vault: a sealed copy, beside your notes. Where it is: NAME becomes NAME.aplk. \
+                The original is removed after the sealed file was read back and compared.
                 """),
             choices: [
-                .init(name: "keep", verb: localized("_Keep Originals")),
-                .init(name: "lock", verb: localized("_Lock"), style: .suggested),
+                .init(name: "here", verb: localized("_Where It Is")),
+                .init(name: "keep", verb: localized("Into the Vault, _Keep Originals")),
+                .init(name: "vault", verb: localized("Into the _Vault"), style: .suggested),
             ], parent: window()
         ) { [model] choice in
-            Task { await model.add(paths, removesOriginals: choice == "lock") }
+            Task {
+                if choice == "here" {
+                    await model.changeInPlace(.lock, paths)
+                } else {
+                    await model.add(paths, removesOriginals: choice == "vault")
+                }
+            }
         }
+    }
+
+    private func askToUnlock(_ paths: [String]) {
+        guard !isBusy() else { return }
+        Dialogs.choose(
+            Self.question(.unlock, paths),
+            localized("NAME.aplk becomes NAME, once all of it was checked. Then the locked file is removed."),
+            choices: [
+                .init(name: "keep", verb: localized("_Keep Locked File")),
+                .init(name: "unlock", verb: localized("_Unlock"), style: .suggested),
+            ], parent: window()
+        ) { [model] choice in
+            Task { await model.changeInPlace(.unlock, paths, keepsOriginals: choice == "keep") }
+        }
+    }
+
+    private static func question(_ change: InPlaceChange, _ paths: [String]) -> String {
+        let count = paths.count
+        if count == 1 {
+            let name = FilesModel.name(paths[0])
+            return change == .lock ? localized("Lock \(name)?") : localized("Unlock \(name)?")
+        }
+        return change == .lock
+            ? localized(count, one: "Lock \(count) item?", other: "Lock \(count) items?")
+            : localized(count, one: "Unlock \(count) file?", other: "Unlock \(count) files?")
+    }
+
+    private func connectMenu(_ window: @escaping () -> Widget) {
+        let choices = [localized("Lock _Folder…"), localized("_Unlock Files…"), localized("Unlock F_older…")]
+        ChoiceMenu.install(on: screen["menu"], choices) { [unowned self] choice in
+            switch choice {
+            case 0:
+                Dialogs.chooseFolder(localized("Lock a folder"), verb: localized("_Lock"), parent: window()) {
+                    [unowned self] in offer([$0])
+                }
+            case 1:
+                Dialogs.chooseFiles(localized("Unlock files"), verb: localized("_Unlock"), parent: window()) {
+                    [unowned self] in askToUnlock($0)
+                }
+            default:
+                Dialogs.chooseFolder(
+                    localized("Unlock the files of a folder"), verb: localized("_Unlock"), parent: window()
+                ) { [unowned self] in askToUnlock([$0]) }
+            }
+        }
+        screen["menu"].setMenuButtonName(localized("More for files"))
     }
 
     private func update() {
@@ -102,11 +180,8 @@ final class FilesPage: Page {
             localized(
                 unreadable, one: "\(unreadable) file can't be opened with the keys of this vault.",
                 other: "\(unreadable) files can't be opened with the keys of this vault."))
-        screen["add"].setVisible(model.work == nil)
-        screen["working"].setVisible(model.work != nil)
-        guard let work = model.work else { return }
-        screen["work_title"].setText(work.title)
-        gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
+        screen["actions"].setVisible(model.work == nil)
+        transfers.show(model.work, model.outcome)
     }
 
     private static func size(_ bytes: UInt64) -> String {

@@ -171,6 +171,14 @@ final class MainWindow {
         Task { await page.open() }
     }
 
+    /// Locks or unlocks files, after a question. Before the set-up has ended there is no vault for them.
+    func open(_ paths: [String]) {
+        guard !isEnding, firstRun == nil, !paths.isEmpty else { return }
+        details?.close()
+        show(pageNamed: "files")
+        (pages[shown].page as? FilesPage)?.offer(paths)
+    }
+
     private func show(pageNamed name: String) { show(page: pages.firstIndex { $0.name == name } ?? 0) }
 
     private func showRecovery() {

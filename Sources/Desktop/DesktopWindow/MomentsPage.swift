@@ -19,6 +19,7 @@ final class MomentsPage: Page {
     private var trashView: MomentTrashView?
     private var statisticsView: MomentStatisticsView?
     private let lock: VaultLock
+    private let transfers: TransferArea
     private var pictures: [(photo: ShownPhoto, widget: Widget)] = []
     /// While the button is set from the model, its signal changes nothing.
     private var isUpdating = false
@@ -58,6 +59,7 @@ final class MomentsPage: Page {
             row.onActivate = { Task { await model.open(item.id) } }
         }
         lock = VaultLock(models.vault, content: screen.widget) { await model.load() }
+        transfers = TransferArea(in: screen["transfers"]) { model.cancel() }
         connectList(window)
         connectMoment(window)
         connectParts(window)
@@ -105,7 +107,6 @@ final class MomentsPage: Page {
             Task { await model.load() }
         }
         Signals.connect(screen["more"].raw, "clicked") { Task { await model.showMore() } }
-        Signals.connect(screen["cancel"].raw, "clicked") { model.cancel() }
         Signals.connect(screen["import"].raw, "clicked") {
             Dialogs.chooseFolder(
                 localized("Import the photos of a folder"), verb: localized("_Import"), parent: window()
@@ -167,8 +168,7 @@ final class MomentsPage: Page {
         screen["no_match"].setVisible(model.moments.isEmpty && !model.isEmpty)
         screen["export"].setSensitive(!model.isEmpty)
         if model.search.isEmpty, !screen["search"].text.isEmpty, !vault.isOpen { screen["search"].text = "" }
-        screen["outcome_area"].setVisible(!model.outcome.isEmpty)
-        screen["outcome"].setText(Self.short(model.outcome).joined(separator: "\n"))
+        transfers.show(model.work, model.outcome)
         screen["unreadable"].setVisible(model.unreadable > 0)
         let unreadable = model.unreadable
         screen["unreadable"].setText(
@@ -176,25 +176,12 @@ final class MomentsPage: Page {
                 unreadable, one: "\(unreadable) moment can't be opened with the keys of this vault.",
                 other: "\(unreadable) moments can't be opened with the keys of this vault."))
         screen["actions"].setVisible(model.work == nil)
-        screen["working"].setVisible(model.work != nil)
-        if let work = model.work {
-            screen["work_title"].setText(work.title)
-            gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
-        }
         let isBack = shownPart == .list && visiblePart != .list
         visiblePart = shownPart
         screen.show(shownPart.rawValue, in: "stack")
         updateMoment()
         // The part that was left had the focus, and GTK gives it to none: no key would work.
         if isBack, vault.isOpen { gtk_widget_grab_focus(screen["search"]) }
-    }
-
-    private static func short(_ sentences: [String]) -> [String] {
-        let most = 20
-        guard sentences.count > most else { return sentences }
-        let others = sentences.count - most
-        return sentences.prefix(most)
-            + [localized(others, one: "And \(others) more file.", other: "And \(others) more files.")]
     }
 
     private func updateMoment() {

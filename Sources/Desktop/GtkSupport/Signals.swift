@@ -136,6 +136,35 @@ public enum Signals {
         }
     }
 
+    /// "open" of GApplication, with the paths of the files; those that have none on this computer are left out.
+    public static func connectOpen(
+        _ application: UnsafeMutableRawPointer, _ body: @escaping @MainActor (_ paths: [String]) -> Void
+    ) {
+        let thunk: @convention(c) (gpointer?, gpointer?, gint, gpointer?, gpointer?) -> Void = {
+            _, files, count, _, data in
+            _ = Signals.call(data, FileArray(address: UInt(bitPattern: files), count: Int(count)))
+        }
+        add(application, "open", unsafeBitCast(thunk, to: GCallback.self)) { (files: FileArray) in
+            body(files.paths)
+            return true
+        }
+    }
+
+    /// An array of GFile pointers.
+    private struct FileArray {
+        var address: UInt
+        var count: Int
+
+        var paths: [String] {
+            guard let files = UnsafePointer<OpaquePointer>(bitPattern: address) else { return [] }
+            return (0..<count).compactMap { index in
+                guard let path = g_file_get_path(files[index]) else { return nil }
+                defer { g_free(path) }
+                return String(cString: path)
+            }
+        }
+    }
+
     private static func connectPointer(
         _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (gpointer?) -> Void
     ) {

@@ -117,9 +117,11 @@ final class WindowSession: Sendable {
     }
 
     /// Starts applocker-desktop and waits until its window is shown, which is when one of these names is.
-    /// - Parameter mounts: commands of a shell that change the files which it sees, in a mount namespace of its own.
+    /// - Parameters:
+    ///   - files: that it is started with, as by a file manager.
+    ///   - mounts: commands of a shell that change the files which it sees, in a mount namespace of its own.
     @discardableResult
-    func startWindow(shows names: String..., mounts: String? = nil) async throws -> ChildProcess {
+    func startWindow(shows names: String..., files: [String] = [], mounts: String? = nil) async throws -> ChildProcess {
         let names = names.isEmpty ? ["Menu", "Set up AppLocker"] : names
         let program = try BuiltProducts.path("applocker-desktop")
         let window =
@@ -129,7 +131,7 @@ final class WindowSession: Sendable {
                     "unshare", ["--mount", "/bin/sh", "-ec", mounts + "\nexec \"$0\"", program],
                     environment: environment)
             } else {
-                try ChildProcess(program, environment: environment)
+                try ChildProcess(program, files, environment: environment)
             }
         self.window.withLock { $0 = window }
         await eventually(every: .milliseconds(100), "the window is shown: \(window.stateDescription)") {

@@ -12,7 +12,11 @@ struct FilesModelTests {
         struct State {
             var added: [(path: String, removesOriginal: Bool)] = []
             var onAdd: @Sendable (String, @escaping FileTransfer.ProgressHandler) async throws -> Void = { _, _ in }
+            var changed: [(change: InPlaceChange, paths: [String], keepsOriginals: Bool)] = []
+            var onChange: @Sendable (EarlierPasscode) async throws -> InPlaceOutcome = { _ in InPlaceOutcome(paths: [])
+            }
         }
+        typealias EarlierPasscode = @Sendable (_ name: String) async throws -> String
         let state = Mutex(State())
 
         func add(_ path: String, to vault: String, removesOriginal: Bool, progress: @escaping ProgressHandler)
@@ -29,6 +33,17 @@ struct FilesModelTests {
             -> String
         {
             folder + "/" + content.file.name
+        }
+
+        func changeInPlace(
+            _ change: InPlaceChange, _ paths: [String], keepsOriginals: Bool,
+            earlierPasscode: @escaping EarlierPasscode, progress: @escaping ProgressHandler
+        ) async throws -> InPlaceOutcome {
+            let body = state.withLock { state in
+                state.changed.append((change, paths, keepsOriginals))
+                return state.onChange
+            }
+            return try await body(earlierPasscode)
         }
     }
 
@@ -116,5 +131,73 @@ struct FilesModelTests {
         }
         await model.save(taxes, into: "/media/stick")
         #expect(context.announcement == "Saved as /media/stick/taxes.pdf.")
+    }
+
+    // MARK: In place
+
+    @Test func oneLockedFileIsNamedByItsPath() async {
+        transfer.state.withLock { $0.onChange = { _ in InPlaceOutcome(paths: ["/home/a/taxes.pdf.aplk"]) } }
+        await model.changeInPlace(.lock, ["/home/a/taxes.pdf"])
+        #expect(model.outcome == ["Locked as /home/a/taxes.pdf.aplk."])
+        #expect(transfer.state.withLock { $0.changed.map(\.keepsOriginals) } == [false] && model.work == nil)
+    }
+
+    @Test func filesThatCouldNotBeUnlockedAreCountedAndExplained() async {
+        transfer.state.withLock {
+            $0.onChange = { _ in
+                InPlaceOutcome(paths: ["/a/1", "/a/2"], sentences: ["/a/3 does not exist."], failures: 1)
+            }
+        }
+        await model.changeInPlace(.unlock, ["/a"], keepsOriginals: true)
+        #expect(
+            model.outcome == [
+                "2 files unlocked. 1 could not be changed and is as it was.", "/a/3 does not exist.",
+            ])
+        #expect(transfer.state.withLock { $0.changed.map(\.keepsOriginals) } == [true])
+    }
+
+    @Test func whatWasNotChangedIsNotCountedAsDone() async {
+        transfer.state.withLock { $0.onChange = { _ in InPlaceOutcome(paths: [], failures: 2) } }
+        await model.changeInPlace(.lock, ["/a", "/b"])
+        #expect(model.outcome == ["2 could not be changed and are as they were."])
+        transfer.state.withLock { $0.onChange = { _ in InPlaceOutcome(paths: [], sentences: ["/p is a pipe."]) } }
+        await model.changeInPlace(.lock, ["/folder"])
+        #expect(model.outcome == ["There was nothing to change.", "/p is a pipe."])
+    }
+
+    @Test func lockingTheVaultStopsAChangeInPlaceAndSaysSo() async {
+        let vault = vault
+        await vault.refresh()
+        transfer.state.withLock {
+            $0.onChange = { _ in
+                await vault.lock()
+                try Task.checkCancellation()
+                return InPlaceOutcome(paths: ["/a.aplk"])
+            }
+        }
+        await model.changeInPlace(.lock, ["/a"])
+        #expect(model.outcome == ["Stopped. The files that were not finished are unchanged."] && model.work == nil)
+    }
+
+    @Test func aLockedVaultRefusesAChangeInPlace() async {
+        await vault.refresh()
+        control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
+        transfer.state.withLock { $0.onChange = { _ in throw ControlError(.vaultLocked, "The vault is locked.") } }
+        await model.changeInPlace(.unlock, ["/a.aplk"])
+        #expect(model.outcome.first == "The vault is locked." && !vault.isOpen)
+    }
+
+    @Test func theFormerPasscodeOfAnEarlierFileIsAskedFor() async {
+        let prompt = context.prompt
+        transfer.state.withLock {
+            $0.onChange = { passcode in
+                async let answer = passcode("old.txt.aplk")
+                await eventually("it is asked for") { await prompt.question?.title == "Unlock old.txt.aplk" }
+                await prompt.submit("blue kettle 4")
+                return InPlaceOutcome(paths: ["/a/\(try await answer)"])
+            }
+        }
+        await model.changeInPlace(.unlock, ["/a/old.txt.aplk"])
+        #expect(model.outcome == ["Unlocked as /a/blue kettle 4."] && prompt.question == nil)
     }
 }

@@ -318,6 +318,12 @@ struct MomentsModelTests {
 
     @Test func closingTheWindowStopsAnExportAndReportsWhatRemains() async {
         struct NoFiles: FileTransfer {
+            func changeInPlace(
+                _ change: InPlaceChange, _ paths: [String], keepsOriginals: Bool,
+                earlierPasscode: @escaping @Sendable (_ name: String) async throws -> String,
+                progress: @escaping ProgressHandler
+            ) async throws -> InPlaceOutcome { InPlaceOutcome(paths: []) }
+
             func add(
                 _ path: String, to vault: String, removesOriginal: Bool, progress: @escaping ProgressHandler
             ) async throws {}
