@@ -27,7 +27,12 @@ MAKE = (
     const [kind, count] = arg;
     const { randomID } = await import("/crypto/bytes.js");
     const { store } = companion.device;
-    const [first] = await companion.household.computers();
+    let [first] = await companion.household.computers();
+    while (!first) {
+        // A phone that was paired just now has not received it yet.
+        await new Promise((done) => setTimeout(done, 20));
+        [first] = await companion.household.computers();
+    }
     const nasty = [
         "<img src=x onerror=alert(1)>", "\\u202eRight to left \\u05e9\\u05dc\\u05d5\\u05dd", "👩‍👩‍👧‍👦🏳️‍🌈",
         "a\\u200bb\\u200cc\\u200d", "x".repeat(10000), "wide ".repeat(2000),
