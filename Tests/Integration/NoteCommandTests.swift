@@ -51,7 +51,7 @@ struct NoteCommandTests {
         #expect(try await applocker.run("note", "remove", "Safe", "--json").code == "confirmation_needed")
         #expect(try await applocker.run("note", "remove", "Safe", "no such", "--yes").status == 4)
         #expect(try await applocker.noteTitles().count == 3, "a wrong name removes nothing")
-        let removed = try await applocker.run("note", "remove", "Safe", "Empty", "--yes", "--json")
+        let removed = try await applocker.run("note", "remove", "Safe", "Empty", "Safe", "--yes", "--json")
         #expect(try removed.status == 0 && (removed.json()["notes"] as? [Any])?.count == 2)
         #expect(try await applocker.noteTitles() == ["Crème brûlée 🍮"])
         try await applocker.end()

@@ -47,6 +47,20 @@ struct OpenVault: Sendable {
         }
     }
 
+    /// What several references name, in order and each once. All are looked up before anything is done with one.
+    func find<Item: Sendable>(
+        _ references: [String], _ read: @Sendable (ControlClient, String) async throws -> (id: String, item: Item)
+    ) async throws -> [Item] {
+        try await use {
+            var (ids, items): (Set<String>, [Item]) = ([], [])
+            for reference in references {
+                let (id, item) = try await read(client, reference)
+                if ids.insert(id).inserted { items.append(item) }
+            }
+            return items
+        }
+    }
+
     /// The vault for new files and photos, opened if necessary.
     func id() async throws -> ItemID {
         let status: VaultStatus = try await use {

@@ -167,14 +167,9 @@ extension FileCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            // All are looked up before any is removed.
-            let found: [FileReport] = try await vault.use {
-                var found: [FileReport] = []
-                for file in files {
-                    let content = try await client.call(\.readFile, parameter: file)
-                    if !found.contains(where: { $0.id == content.file.id }) { found.append(content.file) }
-                }
-                return found
+            let found = try await vault.find(files) { client, reference in
+                let file = try await client.call(\.readFile, parameter: reference).file
+                return (file.id, file)
             }
             let names = found.map { "\"\($0.name)\"" }.joined(separator: ", ")
             try await Confirmation.require("Remove \(names) from the vault? This can't be undone.", isConfirmed: yes)

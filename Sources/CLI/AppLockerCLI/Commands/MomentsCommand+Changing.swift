@@ -56,7 +56,6 @@ extension MomentsCommand {
         }
 
         private func removeForGood() async throws -> [MomentReport] {
-            // All are looked up before any is removed.
             let found = try await MomentsCommand.find(moments, vault)
             let names = found.map(\.named).joined(separator: ", ")
             try await Confirmation.require(
@@ -105,17 +104,12 @@ extension MomentsCommand {
     }
 
     static func find(_ references: [String], _ vault: OpenVault) async throws -> [MomentReport] {
-        try await vault.use {
-            var found: [MomentReport] = []
-            for reference in references {
-                let content = try await vault.client.call(\.readMoment, parameter: reference)
-                if !found.contains(where: { $0.id == content.moment.id }) { found.append(content.moment) }
-            }
-            return found
+        try await vault.find(references) { client, reference in
+            let moment = try await client.call(\.readMoment, parameter: reference).moment
+            return (moment.id, moment)
         }
     }
 
-    /// All are looked up before any is changed.
     static func change(
         _ references: [String], _ request: ChangeMomentRequest, _ vault: OpenVault
     ) async throws -> [MomentReport] {

@@ -186,14 +186,9 @@ struct NoteCommand: AsyncParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
-            // All are looked up before any is removed.
-            let found: [NoteReport] = try await vault.use {
-                var found: [NoteReport] = []
-                for note in notes {
-                    let content = try await client.call(\.readNote, parameter: note)
-                    found.append(content.note)
-                }
-                return found
+            let found = try await vault.find(notes) { client, reference in
+                let note = try await client.call(\.readNote, parameter: reference).note
+                return (note.id, note)
             }
             let names = found.map(\.quotedName).joined(separator: ", ")
             try await Confirmation.require("Remove \(names)? This can't be undone.", isConfirmed: yes)
