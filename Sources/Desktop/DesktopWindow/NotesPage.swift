@@ -11,7 +11,7 @@ import Localization
 final class NotesPage: Page {
     private static let template = Template("notes-page", of: adw_bin_get_type())
 
-    private static let versionTemplate = Template("note-version", of: adw_bin_get_type())
+    private static let versionTemplate = Template("note-version", of: gtk_flow_box_child_get_type())
 
     private let screen = NotesPage.template.make()
     private let model: NotesModel

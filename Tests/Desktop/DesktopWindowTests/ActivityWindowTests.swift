@@ -37,11 +37,11 @@ import Testing
 
     /// The page's lists of choices, as the number of Tabs from the search to each while the filters are shown.
     private enum Choices: Int {
-        case kind = 3
-        case app = 5
-        case person = 7
-        case day = 9
-        case chart = 10
+        case kind = 2
+        case app = 3
+        case person = 4
+        case day = 5
+        case chart = 6
     }
 
     private func choose(_ position: Int, of choices: Choices, in session: WindowSession) async throws {
