@@ -233,11 +233,13 @@ extension StateDatabase: HouseholdStore {
         }
     }
 
-    public func countRecords(by authors: Set<ItemID>) async throws -> Int {
-        try await pool.read { database in
+    public func countRecords(by authors: Set<ItemID>, but collections: Set<RecordCollection>) async throws -> Int {
+        let others = databaseQuestionMarks(count: collections.count)
+        return try await pool.read { database in
             try authors.reduce(0) { count, author in
                 let found = try Int.fetchOne(
-                    database, sql: "SELECT COUNT(*) FROM record WHERE author = ?", arguments: [Data(author.bytes)])
+                    database, sql: "SELECT COUNT(*) FROM record WHERE author = ? AND collection NOT IN (\(others))",
+                    arguments: [Data(author.bytes)] + StatementArguments(collections.map(\.rawValue)))
                 return count + (found ?? 0)
             }
         }

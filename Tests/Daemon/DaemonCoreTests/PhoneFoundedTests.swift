@@ -123,7 +123,7 @@ import Testing
         _ = try await second.write(title: "Theirs", body: "")
         try await founded.world.openVault()
         await eventually("the computer has all three") {
-            try await founded.world.database.countRecords(by: [lost.item]) == 3
+            try await founded.world.database.countRecords(by: [lost.item], but: []) == 3
         }
         try await founded.phone.revoke(lost, settles: false)
         let own = HubID(founded.world.key.publicKey.id)
@@ -131,6 +131,8 @@ import Testing
             founded.hub.records(in: "notes").contains { $0.author == own }
         }
         try await founded.hasSent()
+        let kept = try await founded.world.database.countRecords(by: [lost.item], but: founded.household.keptByAuthor)
+        #expect(kept == 0, "a revocation reports no record that can't be opened")
         for collection in [secrets, remarks] {
             let authors = founded.hub.records(in: collection.rawValue).map(\.author)
             #expect(authors == [lost], "\(collection.rawValue)")

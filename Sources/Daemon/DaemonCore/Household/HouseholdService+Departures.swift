@@ -44,7 +44,7 @@ extension HouseholdService {
         } else {
             sentences.append("Its unread changes are read with the next connection.")
         }
-        if ring != nil, let unreadable = try? await store.countRecords(by: [device]), unreadable > 0 {
+        if ring != nil, let unreadable = try? await store.countRecords(by: [device], but: keptByAuthor), unreadable > 0 {
             sentences.append(
                 unreadable == 1
                     ? "1 record of \(name) does not open and stays as it is."
@@ -65,7 +65,7 @@ extension HouseholdService {
                     try await reseal(into: &change, under: ring, vault: vault, without: gone)
                     try await store.write(change)
                 }
-            } else if try await store.countRecords(by: gone) > 0 {
+            } else if try await store.countRecords(by: gone, but: []) > 0 {
                 try await store.save([1], as: HouseholdDocuments.reseal)
             }
         }

@@ -207,9 +207,10 @@ extension HouseholdService {
 
     // MARK: Records of former members
 
-    /// A device that left has read the secrets of "vaults", which phones replace; the companion does the same
-    /// (Web/sync/former-members.js). Remarks stay those of their author.
-    private static let notAdopted: Set<RecordCollection> = [.vaults, .remarks]
+    /// What nobody adopts of the vault that this computer shares with phones: a device that left has read the secrets of
+    /// "vaults", which phones replace, and remarks stay those of their author. So do companions
+    /// (Web/sync/former-members.js).
+    var keptByAuthor: Set<RecordCollection> { sharedVault == nil ? [] : [.vaults, .remarks] }
 
     /// The author of the newest keys signs what former members wrote as its own next revision, so that later members accept
     /// it too. Queued changes are sealed again, so that none is sent under keys that a former
@@ -222,11 +223,11 @@ extension HouseholdService {
         try await retryingOnConflict {
             var change = StateChange()
             let ofGone =
-                try await store.countRecords(by: gone) == 0
+                try await store.countRecords(by: gone, but: keptByAuthor) == 0
                 ? [] : try await store.vaultRecords().filter { gone.contains($0.author) } + store.tombstones(by: gone)
             let queued = try await store.outbox(limit: 10_000, but: []).map(\.record)
                 .filter { $0.sealed != nil && !gone.contains($0.author) }
-            let due = (ofGone.filter { !Self.notAdopted.contains($0.name.collection) } + queued)
+            let due = (ofGone.filter { !keptByAuthor.contains($0.name.collection) } + queued)
                 .filter { $0.name.vault == shared }
             try reseal(due, into: &change, under: ring, vault: document.vault) {
                 gone.contains($0.author) || $0.epoch < $1

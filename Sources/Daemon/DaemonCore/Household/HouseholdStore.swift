@@ -13,7 +13,7 @@ public protocol HouseholdStore: SyncStore {
     /// Tombstones of vaults.
     func tombstones(by authors: Set<ItemID>) async throws -> [StoredRecord]
     /// Counts records of vaults, tombstones too.
-    func countRecords(by authors: Set<ItemID>) async throws -> Int
+    func countRecords(by authors: Set<ItemID>, but collections: Set<RecordCollection>) async throws -> Int
 
     // MARK: What other devices replaced
 
