@@ -50,14 +50,17 @@ struct DaemonFiles: FileTransfer {
         options.protectedFolder = (control.socketPath() as NSString).deletingLastPathComponent
         let report = try await control.translatingErrors { [options] client in
             let sealing = DaemonSealing(client: client, earlierPasscode: earlierPasscode)
-            return try await InPlaceRun(options, keepsOriginals: keepsOriginals, sealing: sealing).run(paths) {
-                progress(Double($0.done) / Double(max($0.total, 1)))
+            return try await client.usingVault {
+                try await InPlaceRun(options, keepsOriginals: keepsOriginals, sealing: sealing).run(paths) {
+                    progress(Double($0.done) / Double(max($0.total, 1)))
+                }
             }
         }
+        let (failed, skipped) = (report.skipped.filter(\.isFailure), report.skipped.filter { !$0.isFailure })
         return InPlaceOutcome(
             paths: report.files.map(\.path),
-            sentences: report.files.flatMap(\.notes) + report.skipped.map(\.message),
-            failures: report.skipped.count(where: \.isFailure))
+            sentences: failed.map(\.message) + report.files.flatMap(\.notes) + skipped.map(\.message),
+            failures: failed.count)
     }
 }
 

@@ -95,8 +95,10 @@ private final class DesktopApplication {
 
     /// Runs until the window is closed. Where another instance runs, that one shows its window and gets the files.
     func run(files: [String]) -> Int32 {
-        // A name that begins with a hyphen is no option.
-        let words = [DesktopProgram.id] + (files.isEmpty ? [] : ["--"] + files)
+        // GApplication takes a relative name for an option or an address if it looks like one.
+        let folder = FileManager.default.currentDirectoryPath
+        let paths = files.filter { !$0.isEmpty }.map { $0.hasPrefix("/") ? $0 : folder + "/" + $0 }
+        let words = [DesktopProgram.id] + paths
         var arguments = words.map { strdup($0) }
         defer { for argument in arguments { free(argument) } }
         return g_application_run(gApplication, Int32(arguments.count), &arguments)

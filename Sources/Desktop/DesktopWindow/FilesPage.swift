@@ -2,6 +2,7 @@ import CAdwaita
 import CGtk4
 import ControlAPI
 import DesktopModels
+import DesktopSession
 import FileLocking
 import GtkSupport
 import Localization
@@ -22,6 +23,8 @@ final class FilesPage: Page {
     private let list: RowList<FileItem>
     private let lock: VaultLock
     private let transfers: TransferArea
+    /// Files that wait for the passcode.
+    private var offered: [String] = []
 
     var widget: Widget { lock.widget }
 
@@ -73,9 +76,18 @@ final class FilesPage: Page {
     /// files, and locks others. Asks for the passcode first where the vault is locked.
     func offer(_ paths: [String]) {
         guard !isBusy() else { return }
+        // A file manager may open several files one by one while the passcode is asked for.
+        let isAsking = !offered.isEmpty
+        guard isAsking || context.prompt.question == nil else {
+            return context.announce(localized("Answer the open question first."))
+        }
+        offered += paths
+        guard !isAsking else { return }
         Task {
             await vault.refresh()
             if !vault.isOpen { await vault.open() }
+            let paths = offered
+            offered = []
             guard vault.isOpen else { return }
             if paths.allSatisfy({ $0.hasSuffix(FileLocker.suffix) }) { askToUnlock(paths) } else { askToLock(paths) }
         }
@@ -137,7 +149,7 @@ final class FilesPage: Page {
     private static func question(_ change: InPlaceChange, _ paths: [String]) -> String {
         let count = paths.count
         if count == 1 {
-            let name = FilesModel.name(paths[0])
+            let name = ShownLine.plain(FilesModel.name(paths[0]), maximumLength: 120)
             return change == .lock ? localized("Lock \(name)?") : localized("Unlock \(name)?")
         }
         return change == .lock

@@ -173,10 +173,17 @@ final class MainWindow {
 
     /// Locks or unlocks files, after a question. Before the set-up has ended there is no vault for them.
     func open(_ paths: [String]) {
-        guard !isEnding, firstRun == nil, !paths.isEmpty else { return }
-        details?.close()
-        show(pageNamed: "files")
-        (pages[shown].page as? FilesPage)?.offer(paths)
+        guard !paths.isEmpty else { return }
+        Task {
+            if models.overview.isSetUp == nil { await models.overview.refresh() }
+            guard !isEnding else { return }
+            guard firstRun == nil, models.overview.isSetUp != false else {
+                return models.context.announce(localized("Set up AppLocker first, and open the file then."))
+            }
+            details?.close()
+            show(pageNamed: "files")
+            (pages[shown].page as? FilesPage)?.offer(paths)
+        }
     }
 
     private func show(pageNamed name: String) { show(page: pages.firstIndex { $0.name == name } ?? 0) }

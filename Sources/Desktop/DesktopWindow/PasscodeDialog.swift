@@ -1,6 +1,7 @@
 import CAdwaita
 import CGtk4
 import DesktopModels
+import DesktopSession
 import GtkSupport
 
 /// The dialog that asks for the passcode, as `PasscodePrompt` requires. GTK keeps what is typed in locked memory.
@@ -48,9 +49,10 @@ final class PasscodeDialog {
     private func open(_ question: PasscodeQuestion) -> Screen {
         let screen = Self.template.make()
         shownRefusals = prompt.refusals
-        gtk_window_set_title(screen.widget.window, question.title)
+        let title = ShownLine.plain(question.title, maximumLength: 120)
+        gtk_window_set_title(screen.widget.window, title)
         gtk_window_set_transient_for(screen.widget.window, activeParent)
-        screen["heading"].setText(question.title)
+        screen["heading"].setText(title)
         screen["explanation"].setText(question.explanation)
         screen["submit"].setButtonLabel(question.verb)
         cgtk_set_accessible_described_by(screen["passcode"], screen["refusal"])
@@ -58,7 +60,7 @@ final class PasscodeDialog {
         Signals.connect(screen["passcode"].raw, "activate") { [unowned self] in submit(screen) }
         Signals.connect(screen["submit"].raw, "clicked") { [unowned self] in submit(screen) }
         Signals.connect(screen["cancel"].raw, "clicked") { [unowned self] in prompt.cancel() }
-        let recover = recovery()
+        let recover = question.isOfThisAppLocker ? recovery() : nil
         screen["forgotten"].setVisible(recover != nil)
         Signals.connect(screen["forgotten"].raw, "clicked") { [unowned self] in
             prompt.cancel()

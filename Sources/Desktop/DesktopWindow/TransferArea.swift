@@ -1,6 +1,7 @@
 import CAdwaita
 import CGtk4
 import DesktopModels
+import DesktopSession
 import GtkSupport
 import Localization
 
@@ -28,17 +29,18 @@ final class TransferArea {
         bin.setVisible(work != nil || !outcome.isEmpty)
         screen["working"].setVisible(work != nil)
         if let work {
-            screen["title"].setText(work.title)
+            screen["title"].setText(ShownLine.plain(work.title))
             gtk_progress_bar_set_fraction(screen["progress"].opaque, work.part)
         }
         screen["outcome_area"].setVisible(!outcome.isEmpty)
-        screen["outcome"].setText(Self.short(outcome).joined(separator: "\n"))
+        let lines = Self.short(outcome).map { ShownLine.plain($0, maximumLength: 5_000) }
+        screen["outcome"].setText(lines.joined(separator: "\n"))
     }
 
     private static func short(_ sentences: [String]) -> [String] {
         guard sentences.count > most else { return sentences }
         let others = sentences.count - most
         return sentences.prefix(most)
-            + [localized(others, one: "And \(others) more file.", other: "And \(others) more files.")]
+            + [localized(others, one: "And \(others) more.", other: "And \(others) more.")]
     }
 }

@@ -160,7 +160,7 @@ public enum Signals {
             return (0..<count).compactMap { index in
                 guard let path = g_file_get_path(files[index]) else { return nil }
                 defer { g_free(path) }
-                return String(cString: path)
+                return String(validatingCString: path)
             }
         }
     }

@@ -80,6 +80,7 @@ public final class FilesModel {
     /// Seals files into the vault, one after another. After a failure or `cancel`, those before it are in the vault, and
     /// the original of each other one is where it was.
     public func add(_ paths: [String], removesOriginals: Bool) async {
+        if work == nil { outcome = [] }
         let added: Int? =
             await vault.read {
                 guard let vault = try await context.control.call(\.vault).vault else { return nil }
@@ -101,6 +102,7 @@ public final class FilesModel {
 
     /// Writes an opened copy into a folder; the file stays in the vault.
     public func save(_ file: FileReport, into folder: String) async {
+        if work == nil { outcome = [] }
         let path: String? = await vault.read {
             let content = try await context.control.call(\.readFile, parameter: file.id)
             return try await running.run(localized("Saving \(file.name)")) { [transfer] progress in
@@ -132,9 +134,13 @@ public final class FilesModel {
             outcome = [Self.stopped]
         } catch let error as ControlError where error.code == .vaultLocked {
             await vault.refresh()
-            outcome = [sentence(error), Self.stopped]
+            outcome = [Self.stopped]
         } catch {
             outcome = [sentence(error), Self.stopped]
+        }
+        // The page shows nothing then.
+        if !vault.isOpen, let first = outcome.first {
+            context.announce(localized("The vault was locked. \(first)"))
         }
     }
 
@@ -176,8 +182,12 @@ public final class FilesModel {
         let question = PasscodeQuestion(
             title: localized("Unlock \(name)"),
             explanation: localized("The earlier AppLocker locked it. Enter the passcode that it had then."),
-            verb: localized("Unlock"))
-        return try await prompt.ask(question) { $0 }
+            verb: localized("Unlock"), isOfThisAppLocker: false)
+        return try await withTaskCancellationHandler {
+            try await prompt.ask(question) { $0 }
+        } onCancel: {
+            Task { @MainActor in prompt.cancel(question) }
+        }
     }
 
     /// Of a file or folder at a path.

@@ -10,11 +10,16 @@ public struct PasscodeQuestion: Equatable, Sendable {
     public var explanation: String
     /// The button: "Continue", "Unlock".
     public var verb: String
+    /// False: the recovery code opens nothing here.
+    public var isOfThisAppLocker: Bool
 
-    public init(title: String, explanation: String, verb: String = localized("Continue")) {
+    public init(
+        title: String, explanation: String, verb: String = localized("Continue"), isOfThisAppLocker: Bool = true
+    ) {
         self.title = title
         self.explanation = explanation
         self.verb = verb
+        self.isOfThisAppLocker = isOfThisAppLocker
     }
 }
 
@@ -75,6 +80,9 @@ public final class PasscodePrompt {
             pending.fail(error)
         }
     }
+
+    /// Closes the dialog if it still asks this.
+    func cancel(_ question: PasscodeQuestion) { if self.question == question { cancel() } }
 
     public func cancel() {
         guard let pending, !isChecking else { return }

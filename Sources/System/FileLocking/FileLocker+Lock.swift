@@ -152,7 +152,12 @@ extension FileLocker {
             guard let (header, start) = try? LockedFileHeader.read(from: file) else { throw exists }
             return (file, header, start)
         }
-        let opened = try await sealing.open(header)
+        let opened: Data
+        do {
+            opened = try await sealing.open(header)
+        } catch is FileLockingError {
+            throw exists
+        }
         return try await runBlocking { cancellation in
             var body = try LockedFileBody(decoding: opened, path: path)
             let key = body.takeContentKey()

@@ -17,7 +17,7 @@ extension FileLocker {
         }
         switch kind {
         case .current(let header, let start):
-            let opened = try await sealing.open(header)
+            let opened = try await opened(header, place.path)
             return try await runBlocking { cancellation in
                 var body = try LockedFileBody(decoding: opened, path: place.path)
                 let key = body.takeContentKey()
@@ -25,6 +25,15 @@ extension FileLocker {
             }
         case .earlier:
             return try await unlockEarlier(place)
+        }
+    }
+
+    private func opened(_ header: LockedFileHeader, _ path: String) async throws -> Data {
+        do {
+            return try await sealing.open(header)
+        } catch let error as FileLockingError {
+            throw FileLockingError(
+                error.code, "\(path) can't be unlocked and was left as it is: \(error.sentence)", cause: error)
         }
     }
 

@@ -6,6 +6,7 @@ public protocol LockedFileSealing: Sendable {
     /// Seals the body of a locked file's envelope, at most 32 KiB.
     func seal(_ body: Data, id: ItemID) async throws -> LockedFileHeader
     /// Opens the body of a header that was read from a file.
+    /// - Throws: `FileLockingError` for a header that these keys don't open.
     func open(_ header: LockedFileHeader) async throws -> Data
     /// The passcode with which the earlier AppLocker locked this file.
     func earlierPasscode(for path: String) async throws -> SecretBytes

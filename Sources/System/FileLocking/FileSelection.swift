@@ -42,6 +42,12 @@ public struct FileSelection: Sendable {
     private let options: Options
     private var protected: FileStatus.Identity?
     private var swept: Set<FileStatus.Identity> = []
+    private var chosen: Set<Entry> = []
+
+    private struct Entry: Hashable {
+        let folder: FileStatus.Identity
+        let name: String
+    }
 
     /// Finds the files, following no links, and removes what killed runs left in the folders that it visits.
     /// - Throws: `CancellationError`. A path that can't be used is reported in `skipped`.
@@ -139,7 +145,7 @@ public struct FileSelection: Sendable {
                     if found.identity.device != status.identity.device, !options.crossesFileSystems {
                         skip(
                             path,
-                            "\(path) is another file system and is skipped; use --cross-file-systems to include it.",
+                            "\(path) is another file system and is skipped; name it itself to include it.",
                             isFailure: false)
                     } else {
                         waiting.append((path, found.identity))
@@ -169,6 +175,8 @@ public struct FileSelection: Sendable {
                 return
             }
         }
+        // Named twice, or beside a folder that contains it.
+        guard chosen.insert(Entry(folder: folder, name: name)).inserted else { return }
         files.append(
             SelectedFile(
                 path: path, size: status.size, directory: directory.path, name: name, directoryIdentity: folder))

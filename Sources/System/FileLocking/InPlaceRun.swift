@@ -40,7 +40,7 @@ public struct InPlaceRun: Sendable {
             progress(now)
             let locker = FileLocker(sealing: sealing, options: locking) { [now] step, done, total in
                 var shown = now
-                shown.done += (step == .verifying ? total : 0) + done
+                shown.done &+= (step == .verifying ? total : 0) &+ done
                 progress(shown)
             }
             do {
@@ -51,7 +51,7 @@ public struct InPlaceRun: Sendable {
                 report.skipped.append(
                     .init(path: file.path, message: error.sentence, code: error.code.rawValue, isFailure: true))
             }
-            now.done += file.size &* passes
+            now.done &+= file.size &* passes
         }
         return report
     }

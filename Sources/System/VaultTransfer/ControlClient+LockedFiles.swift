@@ -1,4 +1,5 @@
 import ControlAPI
+import FileLocking
 public import Foundation
 public import LocalControl
 public import SealedFormats
@@ -16,10 +17,15 @@ extension ControlClient {
 
     /// Has the daemon open the body of a header that was read from a file.
     ///
-    /// - Throws: `ControlError` (`vaultLocked`, or the header is of another vault), `ControlClientError`.
+    /// - Throws: `FileLockingError` (`damaged`) if the vault can't open it, as one of another vault; `ControlError`
+    ///   (`vaultLocked`), `ControlClientError`.
     public func open(_ header: LockedFileHeader) async throws -> Data {
         let request = OpenRequest(
             vault: header.vault.description, id: header.id.description, envelope: Data(header.envelope.bytes))
-        return try await call(\.open, body: request).plaintext
+        do {
+            return try await call(\.open, body: request).plaintext
+        } catch let error as ControlError where [.notReadable, .tooLarge].contains(error.code) {
+            throw FileLockingError(.damaged, error.message, cause: error)
+        }
     }
 }

@@ -70,18 +70,32 @@ import Testing
     @Test func aLockedFileThatIsOpenedAsksForThePasscodeFirst() async throws {
         let session = try await WindowSession()
         let path = try session.directory.write("12-34-56", to: "bank.txt")
+        let other = try session.directory.write("98-76-54", to: "-letter: of May.txt")
         try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
-        try await session.x(BuiltProducts.path("applocker"), "file", "lock", path)
+        try await session.x(BuiltProducts.path("applocker"), "file", "lock", path, other)
         try await session.client.call(\.closeVault)
         try await session.startWindow(shows: "Passcode", files: [path + ".aplk"])
-        #expect(try await !session.shows("Unlock bank.txt.aplk?"))
+        // From its folder, by a name that looks like an option and like an address.
+        try await session.x(
+            "/bin/sh", "-c", "cd \"$1\" && exec \"$2\" -- '-letter: of May.txt.aplk'", "sh", session.directory.path,
+            BuiltProducts.path("applocker-desktop"))
+        #expect(try await !session.shows("Unlock 2 files?"))
         try await session.enterPasscode("not the passcode 1", verb: "Open")
         try await session.awaitWords("Wrong passcode.")
         #expect(content(path) == nil)
         try await session.enterPasscode(verb: "Open")
-        try await session.awaitWords("Unlock bank.txt.aplk?")
+        try await session.awaitWords("Unlock 2 files?")
         try await session.press("Keep Locked File")
-        try await session.awaitWords("Unlocked as \(path).")
+        try await session.awaitWords("2 files unlocked.")
         #expect(content(path) == "12-34-56" && content(path + ".aplk") != nil)
+        #expect(content(other) == "98-76-54" && content(other + ".aplk") != nil)
+    }
+
+    @Test func beforeTheSetUpAFileIsNotAskedAbout() async throws {
+        let session = try await WindowSession(isSetUp: false)
+        let path = try session.directory.write("12-34-56", to: "bank.txt")
+        try await session.startWindow(shows: "Set up AppLocker", files: [path])
+        try await session.awaitWords("Set up AppLocker first, and open the file then.")
+        #expect(try await session.windows().count == 1 && content(path) == "12-34-56")
     }
 }

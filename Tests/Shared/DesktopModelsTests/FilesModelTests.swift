@@ -177,6 +177,9 @@ struct FilesModelTests {
         }
         await model.changeInPlace(.lock, ["/a"])
         #expect(model.outcome == ["Stopped. The files that were not finished are unchanged."] && model.work == nil)
+        #expect(
+            context.announcement == "The vault was locked. Stopped. The files that were not finished are unchanged.",
+            "the page shows nothing now")
     }
 
     @Test func aLockedVaultRefusesAChangeInPlace() async {
@@ -184,7 +187,10 @@ struct FilesModelTests {
         control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: false) }
         transfer.state.withLock { $0.onChange = { _ in throw ControlError(.vaultLocked, "The vault is locked.") } }
         await model.changeInPlace(.unlock, ["/a.aplk"])
-        #expect(model.outcome.first == "The vault is locked." && !vault.isOpen)
+        #expect(model.outcome == ["Stopped. The files that were not finished are unchanged."] && !vault.isOpen)
+        #expect(context.announcement.hasPrefix("The vault was locked."))
+        await model.add([], removesOriginals: false)
+        #expect(model.outcome.isEmpty, "it is not of this work")
     }
 
     @Test func theFormerPasscodeOfAnEarlierFileIsAskedFor() async {
@@ -199,5 +205,15 @@ struct FilesModelTests {
         }
         await model.changeInPlace(.unlock, ["/a/old.txt.aplk"])
         #expect(model.outcome == ["Unlocked as /a/blue kettle 4."] && prompt.question == nil)
+    }
+
+    @Test func stoppingClosesTheQuestionForTheFormerPasscode() async {
+        let (prompt, model) = (context.prompt, model)
+        transfer.state.withLock { $0.onChange = { InPlaceOutcome(paths: [try await $0("old.txt.aplk")]) } }
+        async let done: Void = model.changeInPlace(.unlock, ["/a/old.txt.aplk"])
+        await eventually("it is asked for") { prompt.question != nil }
+        model.cancel()
+        await done
+        #expect(prompt.question == nil && model.outcome == ["Stopped. The files that were not finished are unchanged."])
     }
 }

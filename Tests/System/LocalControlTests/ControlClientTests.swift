@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    @Test func longWorkUsesTheVaultUntilItEnds() async throws {
+        try await withServer { path, service in
+            let result = try await ControlClient(socketPath: path).usingVault(every: .milliseconds(1)) {
+                await eventually("it is used again") { await service.requests.count >= 2 }
+                return 7
+            }
+            #expect(result == 7)
+            #expect(await service.requests.allSatisfy { $0.route == .knownPhotos })
+            let count = await service.requests.count
+            try await ControlClient(socketPath: path).call(\.removeNote, parameter: "x")
+            #expect(await service.requests.count == count + 1, "it is not used after the work")
+        }
+    }
+
     @Test func aRefusalIsRethrownUnchanged() async throws {
         let service = RecordingService()
         let refusal = ControlError(.lockedOut, "Too many.", retryAfterSeconds: 7)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import FileLocking
 import Foundation
+import LocalControl
 import Synchronization
 
 extension FileCommand {
@@ -84,15 +85,21 @@ private struct InPlaceWork: Sendable {
         options.protectedFolder = (command.connection.socketPath as NSString).deletingLastPathComponent
         let bar = Mutex<ProgressBar?>(nil)
         defer { bar.withLock { $0?.end() } }
-        let sealing = VaultSealing(client: command.connection.client, passcodes: command.passcode.source)
-        return try await InPlaceRun(options, keepsOriginals: keepsOriginal, sealing: sealing).run(paths) { progress in
-            bar.withLock { bar in
-                if bar == nil {
-                    bar = ProgressBar(
-                        purpose == .lock ? "Locking" : "Unlocking", total: progress.total,
-                        isShown: !command.output.json)
+        let client = command.connection.client
+        let sealing = VaultSealing(client: client, passcodes: command.passcode.source)
+        let run = InPlaceRun(options, keepsOriginals: keepsOriginal, sealing: sealing)
+        return try await client.usingVault {
+            try await run.run(paths) { progress in
+                // The passcode may be asked for before.
+                guard progress.done > 0 else { return }
+                bar.withLock { bar in
+                    if bar == nil {
+                        bar = ProgressBar(
+                            purpose == .lock ? "Locking" : "Unlocking", total: progress.total,
+                            isShown: !command.output.json)
+                    }
+                    bar?.show(progress.done)
                 }
-                bar?.show(progress.done)
             }
         }
     }
