@@ -50,37 +50,50 @@ const bytesOf = async (blob, end = blob.size) => new Uint8Array(await blob.slice
 
 /**
  * The whole picture, limited in size.
- * @param {ImageBitmap} image
+ * @param {ImageBitmap | OffscreenCanvas} image
  * @param {number} side the longer one's length, at most
- * @param {string} type
- * @param {number} quality
+ * @param {boolean} isOpaque whether it is white where it was transparent: JPEG has no transparency
  */
-async function drawn(image, side, type, quality) {
+function drawn(image, side, isOpaque = true) {
     const scale = Math.min(1, side / Math.max(image.width, image.height));
     const canvas = new OffscreenCanvas(Math.max(1, Math.round(image.width * scale)),
         Math.max(1, Math.round(image.height * scale)));
-    // Its pixels are read once, for encoding: a canvas in the graphics processor would be slower.
+    // Its pixels are read for encoding: a canvas in the graphics processor would be slower.
     const context = canvas.getContext("2d", { willReadFrequently: true });
     if (!context) throw new Refusal("notDecoded");
-    if (type === "image/jpeg") {
-        // JPEG has no transparency.
+    if (isOpaque) {
         context.fillStyle = "#fff";
         context.fillRect(0, 0, canvas.width, canvas.height);
     }
     context.imageSmoothingQuality = "high";
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return canvas;
+}
+
+/** Frees its memory now. @param {OffscreenCanvas} canvas */
+const free = (canvas) => { canvas.width = 0; };
+
+/** @param {OffscreenCanvas} canvas @param {string} type @param {number} quality */
+async function encoded(canvas, type, quality) {
     const blob = await canvas.convertToBlob({ type, quality });
-    // Frees its memory now.
-    canvas.width = 0;
     if (blob.type !== type || blob.size === 0) throw new Refusal("notDecoded");
     return blob;
 }
 
-/** @param {ImageBitmap} image */
+/** @param {ImageBitmap} image @param {string} type @param {number} quality */
+async function drawnAgain(image, type, quality) {
+    const canvas = drawn(image, Infinity, type === "image/jpeg");
+    const bytes = await bytesOf(await encoded(canvas, type, quality));
+    free(canvas);
+    return bytes;
+}
+
+/** @param {OffscreenCanvas} image */
 async function thumbnailOf(image) {
     for (let side = thumbnailSide; side >= 40; side = Math.floor(side * 0.8)) {
+        const canvas = drawn(image, side);
         for (const quality of [0.8, 0.65, 0.5]) {
-            const blob = await drawn(image, side, "image/jpeg", quality);
+            const blob = await encoded(canvas, "image/jpeg", quality);
             if (blob.size <= maximumThumbnail) return bytesOf(blob);
         }
     }
@@ -125,15 +138,17 @@ async function seal({ file, name, keepsOriginal }) {
     const longer = Math.max(width, height);
     // PNG is lossless, also for transparent pixels.
     const kept = type === "image/png" ? "image/png" : "image/jpeg";
-    const original = keepsOriginal ? { bytes: content, type } : {
-        bytes: await bytesOf(await drawn(image, longer, kept, 0.92)), type: kept,
-    };
+    const original = keepsOriginal
+        ? { bytes: content, type } : { bytes: await drawnAgain(image, kept, 0.92), type: kept };
+    // The thumbnail is drawn from the medium size: each drawing of all pixels takes as long as decoding them.
+    const canvas = drawn(image, mediumSide);
+    image.close();
     const isEnough = original.type === "image/jpeg" && longer <= mediumSide
         && original.bytes.length <= maximumMediumSize;
-    const medium = isEnough ? null : await bytesOf(await drawn(image, mediumSide, "image/jpeg", 0.85));
+    const medium = isEnough ? null : await bytesOf(await encoded(canvas, "image/jpeg", 0.85));
     if (!areReadableSizes(original.bytes.length, medium?.length)) throw new Refusal("tooDetailed");
-    const thumbnail = await thumbnailOf(image);
-    image.close();
+    const thumbnail = await thumbnailOf(canvas);
+    free(canvas);
     post({ step: "sealing" });
     const sizes = [
         await sealed(original.bytes, original.type, name), medium && (await sealed(medium, "image/jpeg", name)),
