@@ -51,15 +51,19 @@ extension Companion {
         try await write(try moment.bytes(), as: .moments)
     }
 
-    /// A new record in the vault of the household.
-    public func write(_ body: Data, as collection: RecordCollection) async throws {
+    /// A record in the vault of the household, a new one if no id is given.
+    @discardableResult
+    public func write(
+        _ body: Data, as collection: RecordCollection, id: ItemID = .random(), revision: UInt64 = 1
+    ) async throws -> ItemID {
         let vault = EpochKeys.vault(of: roster.household)
         guard let entry = secrets.ring.current(.vault, vault: vault) else {
             throw CompanionError("This device has no key of the vault.")
         }
-        let name = RecordName(vault: vault, collection: collection, id: .random(), revision: 1)
+        let name = RecordName(vault: vault, collection: collection, id: id, revision: revision)
         let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: entry.key, epoch: entry.epoch)
         try await send(secrets.sign(name, epoch: entry.epoch, sealed: envelope.bytes))
+        return id
     }
 
     // MARK: Devices

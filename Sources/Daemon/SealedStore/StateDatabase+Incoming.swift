@@ -108,6 +108,7 @@ extension StateDatabase {
         _ incoming: IncomingRecord, _ local: Local, device: ItemID, in database: Database
     ) throws {
         let record = incoming.record
+        if record.name.collection == .audit { return try setAtHub(incoming, local, in: database) }
         let version = record.version
         if local.versions.contains(version) {
             // The very same, which another device sent again maybe, or an older state of what is here.
@@ -276,8 +277,9 @@ extension StateDatabase {
             try database.execute(
                 sql: """
                     INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE synced = 0 AND seen > 0
+                        AND collection <> ?
                         AND NOT EXISTS (SELECT 1 FROM outbox WHERE collection = record.collection AND id = record.id)
-                    """)
+                    """, arguments: [RecordCollection.audit.rawValue])
             try Self.write(documents, to: database)
             return try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM outbox") ?? 0
         }

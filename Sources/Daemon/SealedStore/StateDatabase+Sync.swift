@@ -279,7 +279,10 @@ extension StateDatabase: HouseholdStore {
             try database.execute(sql: "DELETE FROM household")
             try database.execute(sql: "UPDATE record SET synced = 0, sequence = 0, seen = 0, versions = x''")
             try database.execute(
-                sql: "INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE sealed IS NOT NULL")
+                sql: """
+                    INSERT INTO outbox (collection, id) SELECT collection, id FROM record
+                        WHERE sealed IS NOT NULL AND collection <> ?
+                    """, arguments: [RecordCollection.audit.rawValue])
             try Self.write(Dictionary(uniqueKeysWithValues: documents.map { ($0, nil) }), to: database)
         }
     }

@@ -37,6 +37,8 @@ public struct RecordCollection: RawRepresentable, Hashable, Sendable {
     public static let remarks = RecordCollection(known: "remarks")
     /// Special dates, and the day that days together are counted from.
     public static let dates = RecordCollection(known: "dates")
+    /// The log of a vault. Nobody changes an entry, or signs one of another device.
+    public static let audit = RecordCollection(known: "audit")
     /// How a household's phones get into its shared vaults. Computers keep these records and read none.
     public static let vaults = RecordCollection(known: "vaults")
     /// Keys for one device, boxed; like the ones below, of a household instead of a vault.

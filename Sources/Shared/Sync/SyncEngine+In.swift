@@ -72,6 +72,7 @@ extension SyncEngine {
             }
             return nil
         }
+        if known != nil, isCompared, collection == .audit { return nil }
         do {
             return try RecordCheck(session.roster).check(record, known: newest)
         } catch .unknownAuthor {

@@ -217,7 +217,15 @@ extension SyncEngine {
         guard !lines.isEmpty else { return false }
         var batch: [(line: OutboxLine, record: HubRecord)] = []
         var (bytes, contentBytes) = (0, UInt64(0))
+        let shared = EpochKeys.vault(of: session.roster.household)
         for line in lines {
+            // Waits for the vault to be opened, which seals it again.
+            if session.roster.isPhoneFounded, line.record.name.vault == shared,
+                line.record.isBefore(session.roster.keysEpoch, of: line.ancestors)
+            {
+                try park(line, HubUnreachable(.notUnderstood, "It is sent once the vault is open."))
+                continue
+            }
             bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
             if !batch.isEmpty, bytes > Self.batchBytes || contentBytes > Self.batchContentBytes { break }
             do {
@@ -341,5 +349,14 @@ extension SyncEngine {
         try await store.overwrite(
             line, as: record, known: KnownRevision(revision: conflict.revision, sequence: conflict.sequence ?? 0),
             version: RecordVersion.digest(revision: conflict.revision, sealed: conflict.sealed.map { [UInt8]($0) }))
+    }
+}
+
+extension StoredRecord {
+    /// Whether this is sealed under keys that a device has which left since, and the hub never had it.
+    ///
+    /// - Parameter ancestors: the versions that the hub had, 16 bytes each.
+    fileprivate func isBefore(_ epoch: UInt32, of ancestors: [UInt8]) -> Bool {
+        sealed != nil && self.epoch < epoch && !RecordVersion.versions(in: ancestors).contains(version)
     }
 }

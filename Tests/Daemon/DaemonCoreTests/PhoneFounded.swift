@@ -51,7 +51,8 @@ struct PhoneFounded {
     }
 
     /// Another phone, admitted by the first one.
-    func secondPhone() async throws -> Companion {
+    /// - Parameter follows: whether the computer has joined, and is waited for.
+    func secondPhone(follows: Bool = true) async throws -> Companion {
         let (invitation, link) = try await phone.invite(.administrator)
         let (hub, directory) = (hub, directory.path("second"))
         async let joining = Companion.join(
@@ -59,7 +60,7 @@ struct PhoneFounded {
         ) { hub.connection($1) }
         #expect(try await phone.admit(by: invitation) == "Ben's phone")
         let second = try await joining
-        try await follows()
+        if follows { try await self.follows() }
         return second
     }
 

@@ -4,7 +4,6 @@ import HeadlessCompanion
 import Household
 import HubAPI
 import SealedFormats
-import SealedStore
 import Sync
 import Synchronization
 import TestSupport
@@ -112,31 +111,6 @@ import Testing
         _ = try await phone.write(title: "Since", body: "")
         await eventually { try await world.notes() == ["Before", "Since", "Theirs"] }
         try await founded.expectNoViolation()
-    }
-
-    @Test func secretsOfSharedVaultsAndRemarksOfARevokedPhoneStayUnderItsName() async throws {
-        let founded = try await PhoneFounded.joined()
-        let second = try await founded.secondPhone()
-        let lost = await second.device
-        let (secrets, remarks) = (RecordCollection.vaults, RecordCollection.remarks)
-        for collection in [secrets, remarks] { try await second.write(Data("{}".utf8), as: collection) }
-        _ = try await second.write(title: "Theirs", body: "")
-        try await founded.world.openVault()
-        await eventually("the computer has all three") {
-            try await founded.world.database.countRecords(by: [lost.item], but: []) == 3
-        }
-        try await founded.phone.revoke(lost, settles: false)
-        let own = HubID(founded.world.key.publicKey.id)
-        await eventually("the computer has signed the note") {
-            founded.hub.records(in: "notes").contains { $0.author == own }
-        }
-        try await founded.hasSent()
-        let kept = try await founded.world.database.countRecords(by: [lost.item], but: founded.household.keptByAuthor)
-        #expect(kept == 0, "a revocation reports no record that can't be opened")
-        for collection in [secrets, remarks] {
-            let authors = founded.hub.records(in: collection.rawValue).map(\.author)
-            #expect(authors == [lost], "\(collection.rawValue)")
-        }
     }
 
     @Test func aLockedComputerLeavesNewKeysToTheOthersUntilItIsOpened() async throws {

@@ -106,7 +106,8 @@ extension HouseholdService {
     }
 
     /// Seals every record that is under an older key, or by a device of `gone`, as its next revision under the newest
-    /// keys, by this computer; of the vault that it shares with phones, `HouseholdService+EpochKeys` does that. A record that does not open, such as an invalid one, stays as it is and prevents no
+    /// keys, by this computer; of the vault that it shares with phones, `HouseholdService+EpochKeys` does that. Entries of
+    /// a vault's log stay as they are. So does a record that does not open, such as an invalid one, and prevents no
     /// revocation. The write fails if a sealed record was replaced meanwhile.
     func reseal(
         into change: inout StateChange, under ring: KeyRing, vault: ItemID, without gone: Set<ItemID>
@@ -124,7 +125,7 @@ extension HouseholdService {
     ) throws {
         let own = signingKey.publicKey.id
         let keys = VaultKeys(vault: vault, ring: ring, device: own)
-        for record in records {
+        for record in records where record.name.collection != .audit {
             let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
             guard let current = ring.current(kind, vault: record.name.vault)?.epoch, isDue(record, current),
                 record.name.revision < HubRecord.maximumNumber

@@ -34,8 +34,13 @@ extension HouseholdService {
         guard roster.member(record.author.id) != nil else { throw RecordRefusal.unknownAuthor }
         let keys = try EpochKeys.open(
             sealed, as: record.name, epoch: record.epoch, for: session.secrets.device, with: session.secrets.boxKey)
-        // This computer has keys, so every member that has them sends them here too.
-        guard let keys else { throw RecordRefusal.unreadable }
+        guard let keys else {
+            // From before this computer was admitted. Of later ones, every member sends it the keys.
+            let own = session.secrets.device
+            let before = roster.history.prefix { $0.kind != .admit || $0.device != own }
+            if record.epoch <= UInt32(clamping: before.count { $0.kind == .revoke }) { return }
+            throw RecordRefusal.unreadable
+        }
         try await adopt(keys)
     }
 
@@ -210,7 +215,7 @@ extension HouseholdService {
     /// What nobody adopts of the vault that this computer shares with phones: a device that left has read the secrets of
     /// "vaults", which phones replace, and remarks stay those of their author. So do companions
     /// (Web/sync/former-members.js).
-    var keptByAuthor: Set<RecordCollection> { sharedVault == nil ? [] : [.vaults, .remarks] }
+    var keptByAuthor: Set<RecordCollection> { sharedVault == nil ? [.audit] : [.audit, .vaults, .remarks] }
 
     /// The author of the newest keys signs what former members wrote as its own next revision, so that later members accept
     /// it too. Queued changes are sealed again, so that none is sent under keys that a former
@@ -226,7 +231,7 @@ extension HouseholdService {
                 try await store.countRecords(by: gone, but: keptByAuthor) == 0
                 ? [] : try await store.vaultRecords().filter { gone.contains($0.author) } + store.tombstones(by: gone)
             let queued = try await store.outbox(limit: 10_000, but: []).map(\.record)
-                .filter { $0.sealed != nil && !gone.contains($0.author) }
+                .filter { $0.sealed != nil && !gone.contains($0.author) && $0.name.collection != .vaults }
             let due = (ofGone.filter { !keptByAuthor.contains($0.name.collection) } + queued)
                 .filter { $0.name.vault == shared }
             try reseal(due, into: &change, under: ring, vault: document.vault) {
