@@ -1,5 +1,5 @@
 public import Foundation
-import Household
+public import Household
 public import HubAPI
 public import SealedFormats
 
@@ -39,7 +39,13 @@ extension Companion {
     func epochKeysID(_ epoch: UInt32) -> ItemID { EpochKeys.recordID(household: roster.household, epoch: epoch) }
 
     private func sendName(_ name: String) async throws {
-        try await send(try secrets.seal(DeviceName(name: name), .devices, secrets.device, revision: 1))
+        try await write(DeviceName(name: name), of: secrets.device)
+    }
+
+    /// The next revision of a device's name.
+    public func write(_ name: DeviceName, of device: ItemID) async throws {
+        let known = state.records[Self.key("devices", HubID(device))]?.revision ?? 0
+        try await send(try secrets.seal(name, .devices, device, revision: known + 1))
     }
 
     /// A moment without photos, in the vault of the household.

@@ -28,8 +28,7 @@ export const typeOf = {
     "HubError.Code": of("hub/errors.js", "HubErrorCode"),
     "PushMessageRequest.Urgency": "HubAPI.PushUrgency",
     HubRecord: "HubRecord",
-    // The rest belongs to members of shared vaults and to recovery sheets: only companions write and read it.
-    DeviceName: `Without<${body("DeviceName")}, "owner" | "sheet" | "spareOf">`,
+    DeviceName: body("DeviceName"),
     ComputerStatus: body("ComputerStatus"),
     StatusReport: body("StatusReport"),
     "StatusReport.Protection": `${body("StatusReport")}["protection"]`,

@@ -4,8 +4,6 @@
 /** The companion's types by the name of the Swift type: shapes.js adds them. */
 interface Messages {}
 
-type Without<Type, Name extends keyof Type> = Omit<Type, Name>;
-
 type Same<One, Other> =
     (<Type>() => Type extends One ? 1 : 2) extends <Type>() => Type extends Other ? 1 : 2 ? true : false;
 

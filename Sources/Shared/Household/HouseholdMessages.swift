@@ -9,7 +9,19 @@ public import HubAPI
 public struct DeviceName: Codable, Equatable, Sendable {
     /// 1 to 64 bytes.
     public var name: String
-    public init(name: String) { self.name = name }
+    /// Of a member of a shared vault: identifies its household to devices of that household.
+    public var owner: HubID?
+    /// True: a recovery sheet.
+    public var sheet: Bool?
+    /// Of a spare member of a shared vault: the member whose device made it.
+    public var spareOf: HubID?
+
+    public init(name: String, owner: HubID? = nil, sheet: Bool? = nil, spareOf: HubID? = nil) {
+        self.name = name
+        self.owner = owner
+        self.sheet = sheet
+        self.spareOf = spareOf
+    }
 }
 
 /// `status/<computer>`: its current status.

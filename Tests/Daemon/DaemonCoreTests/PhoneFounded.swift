@@ -94,6 +94,14 @@ struct PhoneFounded {
         return hub.records(in: "keys").first { $0.id == id }
     }
 
+    /// What the phone accepts of the hub's record with a device's name, and who signed it.
+    func name(of device: ItemID) async throws -> (body: DeviceName, author: ItemID) {
+        try await phone.sync()
+        let record = try #require(hub.records(in: "devices").first { $0.id == HubID(device) })
+        let checked = try RecordCheck(await phone.roster).check(record, known: 0)
+        return (try await phone.secrets.open(checked, as: DeviceName.self), checked.author.id)
+    }
+
     /// Nothing that the hub served was refused, by either of them.
     func expectNoViolation() async throws {
         #expect(try await world.sync.status().misbehaviour == [])

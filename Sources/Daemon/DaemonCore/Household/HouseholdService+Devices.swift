@@ -55,11 +55,17 @@ extension HouseholdService {
     }
 
     func name(of member: RosterMember, _ session: Session) async -> String {
-        guard let record = try? await store.householdRecord(.devices, member.id),
-            let checked = try? RecordCheck(session.roster).check(record, known: 0),
-            let name: DeviceName = try? session.secrets.open(checked)
-        else { return "unnamed" }
-        return name.name
+        await storedName(of: member.id, session)?.name ?? Self.unnamed
+    }
+
+    static let unnamed = "unnamed"
+
+    /// The whole body of its record; nil without one that a member signed and that opens.
+    func storedName(of device: ItemID, _ session: Session) async -> DeviceName? {
+        guard let record = try? await store.householdRecord(.devices, device),
+            let checked = try? RecordCheck(session.roster).check(record, known: 0)
+        else { return nil }
+        return try? session.secrets.open(checked, as: DeviceName.self)
     }
 
     /// Finds a device by id, by the first digits of it (at least 4), or by its name.
@@ -89,8 +95,12 @@ extension HouseholdService {
             throw ControlError(.badRequest, "A device's name has 1 to 64 bytes; choose a shorter one.")
         }
         let (member, old) = try await member(reference)
-        let record = try requireSession().secrets.seal(
-            DeviceName(name: name), .devices, member.id, revision: try await nextRevision(.devices, member.id))
+        let session = try requireSession()
+        // A recovery sheet stays one.
+        var body = await storedName(of: member.id, session) ?? DeviceName(name: name)
+        body.name = name
+        let record = try session.secrets.seal(
+            body, .devices, member.id, revision: try await nextRevision(.devices, member.id))
         try await store.write(StateChange(household: [record]))
         events.send(.recordsQueued)
         await log.append(.deviceRenamed, user: user, "\(old) was renamed to \(name).")

@@ -51,14 +51,19 @@ extension HouseholdService {
         }
     }
 
-    /// The names of the remaining devices under new keys, and a tombstone for the name of `gone`.
-    private func names(but gone: ItemID, _ roster: Roster, _ secrets: HouseholdSecrets) async throws -> [HubRecord] {
+    /// The names of the remaining devices under new keys, and a tombstone for the name of `gone`. In a household that a
+    /// phone founded new members receive the earlier status keys too: only names that `gone` signed are written again.
+    private func names(but gone: ItemID, _ session: Session, _ secrets: HouseholdSecrets) async throws -> [HubRecord] {
         var records: [HubRecord] = []
-        // In a household that a phone founded, new members receive the earlier status keys too.
-        for member in roster.members where member.id != gone && !roster.isPhoneFounded {
-            let name = DeviceName(name: await name(of: member.id))
+        for member in session.roster.members where member.id != gone {
+            let stored = await storedName(of: member.id, session)
+            if session.roster.isPhoneFounded {
+                let author = try await store.householdRecord(.devices, member.id)?.author.item
+                guard author == gone, stored != nil else { continue }
+            }
+            let body = stored ?? DeviceName(name: Self.unnamed)
             records.append(
-                try secrets.seal(name, .devices, member.id, revision: try await nextRevision(.devices, member.id)))
+                try secrets.seal(body, .devices, member.id, revision: try await nextRevision(.devices, member.id)))
         }
         let name = RecordName(
             vault: secrets.household, collection: .devices, id: gone,
@@ -250,7 +255,7 @@ extension HouseholdService {
             change.documents[HouseholdDocuments.formerNames] = try await storedFormerNames(adding: device, name)
             revocation = decided
             going = [device]
-            change.household += try await names(but: device, session.roster, secrets)
+            change.household += try await names(but: device, session, secrets)
         case .elsewhere(let devices, let number):
             change.documents[HouseholdDocuments.answered] = Array(String(number).utf8)
             going.formUnion(devices)
