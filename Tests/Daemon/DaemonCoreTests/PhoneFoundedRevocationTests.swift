@@ -43,4 +43,39 @@ import Testing
         let renamed = try await founded.name(of: sheet)
         #expect(renamed.body == DeviceName(name: "Sheet in the safe", sheet: true) && renamed.author == own)
     }
+
+    @Test func recordsThatAnotherPhoneAdoptsAreNotReportedAsUnreadable() async throws {
+        let founded = try await PhoneFounded.joined()
+        let world = founded.world
+        let second = try await founded.secondPhone()
+        let lost = await second.device
+        _ = try await second.write(title: "Theirs", body: "")
+        try await second.write(Data(repeating: 7, count: 400), as: .remarks)
+        try await world.openVault()
+        await eventually("the computer has both") {
+            try await world.database.countRecords(by: [lost.item], but: []) == 2
+        }
+        let ring = try #require(await world.sealed.vault.openKeys()?.ring)
+        // The phone makes the keys of the next epoch before the computer does.
+        _ = founded.hub.silence(HubID(world.key.publicKey.id))
+        try await founded.phone.revoke(lost)
+        try await founded.household.followRoster()
+        func conclude() async -> [String] {
+            await founded.household.concludeRevocation(
+                of: lost.item, name: "Ben's phone", ring: ring, reader: world.sync.engine)
+        }
+        let revoked = "Ben's phone is revoked: it can't read anything that is written from now on."
+        #expect(await conclude() == [revoked])
+        let maker = await founded.phone.device
+        #expect(await founded.keysRecord(2)?.author == maker)
+        #expect(try await world.database.countRecords(by: [lost.item], but: []) == 2)
+        // One that doesn't open is.
+        let name = RecordName(
+            vault: EpochKeys.vault(of: await second.roster.household), collection: .notes, id: .random(), revision: 1)
+        let invalid = StoredRecord(name: name, epoch: 1, author: lost.item, sealed: Array(repeating: 7, count: 400))
+        var incoming = IncomingChange()
+        incoming.vaultRecords = [IncomingRecord(record: invalid, sequence: 900, received: 0)]
+        try await world.database.ingest(incoming)
+        #expect(await conclude() == [revoked, "1 record of Ben's phone does not open and stays as it is."])
+    }
 }

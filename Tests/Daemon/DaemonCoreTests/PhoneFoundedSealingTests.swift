@@ -32,7 +32,7 @@ import Testing
         }
         try await founded.hasSent()
         let kept = try await founded.world.database.countRecords(by: [lost.item], but: founded.household.keptByAuthor)
-        #expect(kept == 0, "a revocation reports no record that can't be opened")
+        #expect(kept == 0, "the computer adopts everything else")
         for collection in Self.kept {
             let records = founded.hub.records(in: collection.rawValue)
             #expect(records.map(\.author) == [lost] && records.map(\.revision) == [1], "\(collection.rawValue)")

@@ -44,13 +44,22 @@ extension HouseholdService {
         } else {
             sentences.append("Its unread changes are read with the next connection.")
         }
-        if ring != nil, let unreadable = try? await store.countRecords(by: [device], but: keptByAuthor), unreadable > 0 {
+        if let ring, let unreadable = try? await countUnreadable(by: device, ring), unreadable > 0 {
             sentences.append(
                 unreadable == 1
                     ? "1 record of \(name) does not open and stays as it is."
                     : "\(unreadable) records of \(name) do not open and stay as they are.")
         }
         return sentences
+    }
+
+    /// How many records of a device don't open. Others may stay under its name: in the vault that this computer shares
+    /// with phones, the author of the newest keys adopts them.
+    private func countUnreadable(by device: ItemID, _ ring: KeyRing) async throws -> Int {
+        let ring = try (await vault.openKeys()?.ring ?? ring).adding(ring.entries)
+        let document = try await passcodes.requireVaultDocument()
+        let keys = VaultKeys(vault: document.vault, ring: ring, device: signingKey.publicKey.id)
+        return try await store.vaultRecords().filter { $0.author == device && !keys.opens($0) }.count
     }
 
     /// Call it when all records from before this roster entry are read: those by revoked devices are sealed again, now

@@ -62,6 +62,13 @@ struct VaultKeys: Sendable {
         return try open(RecordEnvelope(bytes: sealed), as: record.name)
     }
 
+    /// Whether `open` returns the body, which is wiped here.
+    func opens(_ record: StoredRecord) -> Bool {
+        guard var body = try? open(record) else { return false }
+        body.withUnsafeMutableBytes { wipe($0) }
+        return true
+    }
+
     func open(_ envelope: RecordEnvelope, as name: RecordName) throws -> Data {
         guard let key = ring.key(.vault, vault: name.vault, epoch: envelope.wrapEpoch) else { throw Self.keyMissing }
         return try envelope.open(as: name, vaultKey: key)
