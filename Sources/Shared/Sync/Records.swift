@@ -26,10 +26,12 @@ public struct StoredRecord: Hashable, Sendable {
     public var version: [UInt8] { RecordVersion.digest(revision: name.revision, sealed: sealed) }
 
     /// Its next revision, as a tombstone.
-    public func removed(by device: ItemID) -> StoredRecord {
+    /// - Parameter newest: the epoch of the vault's newest key; nil: unknown. A former member, who had the key of an
+    ///   earlier epoch, could replace a tombstone of that epoch.
+    public func removed(by device: ItemID, epoch newest: UInt32? = nil) -> StoredRecord {
         var name = name
         name.revision += 1
-        return StoredRecord(name: name, epoch: epoch, author: device, sealed: nil)
+        return StoredRecord(name: name, epoch: max(epoch, newest ?? epoch), author: device, sealed: nil)
     }
 }
 

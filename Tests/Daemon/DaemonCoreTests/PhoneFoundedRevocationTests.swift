@@ -78,4 +78,36 @@ import Testing
         try await world.database.ingest(incoming)
         #expect(await conclude() == [revoked, "1 record of Ben's phone does not open and stays as it is."])
     }
+
+    @Test func aFormerMemberCannotReplaceWhatTheComputerRemovesAfterIt() async throws {
+        let founded = try await PhoneFounded.joined()
+        let world = founded.world
+        let second = try await founded.secondPhone()
+        try await world.openVault()
+        await eventually { try await world.notes() == ["Before"] }
+        try await founded.phone.revoke(await second.device, settles: false)
+        try await founded.follows()
+        await eventually { await founded.household.session?.secrets.epoch == 2 }
+        let note = try #require(try await world.sealed.notes.list(search: nil, peer: alice).notes.first)
+        try await world.sealed.notes.remove(note.id, peer: alice)
+        try await founded.hasSent()
+        let tombstone = try #require(founded.hub.records(in: "notes").first)
+        #expect(tombstone.sealed == nil && tombstone.epoch == 2)
+
+        // A hub that helps the revoked phone, which still has the first key.
+        let secrets = await second.secrets
+        let key = try #require(secrets.ring.key(.vault, vault: tombstone.vault.item, epoch: 1))
+        let name = RecordName(
+            vault: tombstone.vault.item, collection: .notes, id: tombstone.id.item, revision: tombstone.revision + 1)
+        let body = try JSONEncoder().encode(SealedNote(title: "Back", body: "", created: 1, modified: 1))
+        let envelope = try RecordEnvelope(sealing: body, as: name, vaultKey: key, epoch: 1)
+        var theirs = secrets.sign(name, epoch: 1, sealed: envelope.bytes)
+        theirs.sequence = (tombstone.sequence ?? 0) + 1
+        let roster = try #require(await founded.household.session?.roster)
+        let underTheFirst = try RecordCheck(roster).check(theirs, known: tombstone.revision, knownEpoch: 1)
+        #expect(underTheFirst.name == name, "a tombstone of the first epoch would be replaced")
+        try await world.sync.engine.receive([theirs], areNext: false)
+        #expect(try await world.notes() == [])
+        #expect(try await world.database.record(.notes, name.id)?.name.revision == tombstone.revision)
+    }
 }

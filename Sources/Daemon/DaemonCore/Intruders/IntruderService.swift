@@ -180,7 +180,7 @@ public actor IntruderService {
 
     public func remove(_ reference: String, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
-        try await remove(StateChange(records: [find(reference).removed(by: keys.device)]))
+        try await remove(StateChange(records: [keys.removed(find(reference))]))
     }
 
     /// Removes a photo at the request of another device, which needs no key.
@@ -199,7 +199,7 @@ public actor IntruderService {
         let end = time.wallClock() - Double(await vault.settings.alertDays) * 86_400
         let stored = (try? await records.records(in: .intruders)) ?? []
         let over = stored.filter { ((try? Self.content(of: $0, keys))?.time ?? .infinity) < end }
-        if !over.isEmpty { try? await remove(StateChange(records: over.map { $0.removed(by: keys.device) })) }
+        if !over.isEmpty { try? await remove(StateChange(records: over.map { keys.removed($0) })) }
     }
 
     private func remove(_ change: StateChange) async throws {

@@ -169,14 +169,14 @@ public actor MomentService {
         let kept = Set(others.flatMap { $0.body.photos.map(\.id) })
         var change = StateChange()
         for moment in moments {
-            let tombstone = moment.record.removed(by: keys.device)
+            let tombstone = keys.removed(moment.record)
             change.records.append(tombstone)
             change.replaced[tombstone.name] = RecordStamp(of: moment.record)
         }
         var content: [ItemID] = []
         for id in Set(moments.flatMap { $0.body.photos.map(\.id) }).subtracting(kept) {
             guard let photo = try await records.record(.photos, id), photo.sealed != nil else { continue }
-            change.records.append(photo.removed(by: keys.device))
+            change.records.append(keys.removed(photo))
             content += photo.blobs
         }
         try await write(change)

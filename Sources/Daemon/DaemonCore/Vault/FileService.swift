@@ -94,7 +94,7 @@ public actor FileService {
     public func remove(_ reference: String, peer: ControlPeer) async throws {
         let keys = try await vault.keys(for: peer)
         let record = try await find(reference, keys)
-        try await records.write(StateChange(records: [record.removed(by: keys.device)]))
+        try await records.write(StateChange(records: [keys.removed(record)]))
         try await records.removeUnnamed(record.name.id, from: blobs)
     }
 

@@ -106,7 +106,7 @@ public actor NoteService {
         guard version == nil || version == RecordStamp(of: record).text else {
             throw RevisionConflict(name: record.name, current: record.name.revision)
         }
-        try await write(record.removed(by: keys.device), instead: record)
+        try await write(keys.removed(record), instead: record)
     }
 
     // MARK: Pieces

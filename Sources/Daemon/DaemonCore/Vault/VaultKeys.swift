@@ -48,6 +48,12 @@ struct VaultKeys: Sendable {
         return StoredRecord(name: name, epoch: inbox.epoch, author: device, sealed: box, blobs: record.blobs)
     }
 
+    /// Its next revision as a tombstone, by this device in the newest epoch.
+    func removed(_ record: StoredRecord) -> StoredRecord {
+        let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
+        return record.removed(by: device, epoch: ring.current(kind, vault: record.name.vault)?.epoch)
+    }
+
     /// The body of a record: of an envelope, or of a box to this vault's inbox.
     func open(_ record: StoredRecord) throws -> Data {
         guard let sealed = record.sealed else {
