@@ -5,6 +5,7 @@ import Household
 import HubAPI
 import Policy
 import SealedFormats
+import SealedStore
 import Synchronization
 import TestSupport
 import Testing
@@ -137,6 +138,26 @@ import Testing
         try await connected.settled()
         try await companion.sync()
         #expect(try await companion.notes().map(\.body).sorted() == ["from here, twice", "from there"])
+    }
+
+    @Test func aNoteChangedOnBothSidesToTheSameTextIsKeptOnce() async throws {
+        let world = try await World(hasVault: true)
+        try await world.openVault()
+        let notes = world.sealed.notes
+        let saved = try await notes.add(NoteRequest(title: "List", body: "milk"), peer: alice)
+        _ = try await notes.change(saved.note.id, NoteRequest(title: "List", body: "bread"), peer: alice)
+        let keys = try await world.sealed.vault.keys(for: alice)
+        let id = try #require(ItemID(saved.note.id))
+        let content = SealedNote(title: "List", body: "bread", created: 1, modified: 2)
+        var theirs = try keys.seal(JSONEncoder().encode(content), .notes, id, revision: 3)
+        theirs.author = .random()
+        var incoming = IncomingChange()
+        incoming.vaultRecords = [IncomingRecord(record: theirs, sequence: 10, received: 0)]
+        try await world.database.ingest(incoming)
+        #expect(try await world.database.conflicts().count == 1)
+        await world.control.devices.conflicts.settleConflicts()
+        #expect(try await world.notes() == ["List"])
+        #expect(try await world.database.conflicts().isEmpty)
     }
 
     @Test func notesWrittenBeforeConnectingAreSentToTheHub() async throws {

@@ -54,14 +54,9 @@ actor ConflictService {
                 await settle(moment: body, conflict, keys)
                 continue
             }
-            guard var note = try? JSONDecoder().decode(SealedNote.self, from: body) else { continue }
-            note.title += " (conflict, \(deviceName))"
-            guard let bytes = try? JSONEncoder().encode(note), let id = await freeID(of: conflict) else {
-                try? await store.write(StateChange(), resolving: [conflict])
-                continue
+            if let note = try? JSONDecoder().decode(SealedNote.self, from: body) {
+                await settle(note: note, conflict, keys)
             }
-            guard let record = try? keys.seal(bytes, .notes, id, revision: 1, in: conflict.name.vault) else { continue }
-            try? await store.write(StateChange(records: [record]), resolving: [conflict])
         }
     }
 
@@ -69,6 +64,23 @@ actor ConflictService {
     private func freeID(of conflict: StoredRecord) async -> ItemID? {
         let id = ConflictCopy.id(of: conflict.name.id, sealed: conflict.sealed ?? [])
         return (try? await store.record(conflict.name.collection, id)) == .some(nil) ? id : nil
+    }
+
+    /// Equal versions need no copy.
+    private func settle(note: SealedNote, _ conflict: StoredRecord, _ keys: VaultKeys) async {
+        var change = StateChange()
+        let record = try? await store.record(.notes, conflict.name.id)
+        let kept = record.flatMap { try? NoteService.content(of: $0, keys) }
+        let isSame = kept?.title == note.title && kept?.body == note.body
+        if !isSame, let id = await freeID(of: conflict) {
+            var copy = note
+            copy.title += " (conflict, \(deviceName))"
+            guard let bytes = try? JSONEncoder().encode(copy),
+                let record = try? keys.seal(bytes, .notes, id, revision: 1, in: conflict.name.vault)
+            else { return }
+            change.records = [record]
+        }
+        try? await store.write(change, resolving: [conflict])
     }
 
     /// A local move to the trash is dropped, as a removal is. Equal versions need no copy either.
