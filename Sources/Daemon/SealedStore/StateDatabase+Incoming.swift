@@ -94,7 +94,7 @@ extension StateDatabase {
             }
             let keepsBoth = keepsBoth(record)
             if local.record.sealed == nil, !keepsBoth {
-                if record.sealed != nil { return try removeAgain(incoming, by: device, in: database) }
+                if record.sealed != nil { return try removeAgain(incoming, local, by: device, in: database) }
             } else if local.record.sealed != nil, keepsBoth {
                 try setAside(local.record, in: database)
             }
@@ -132,7 +132,7 @@ extension StateDatabase {
         case (nil, _?):
             if !keepsBoth {
                 if isNewerHere { return try sendAgain(incoming, local, in: database) }
-                return try removeAgain(incoming, by: device, in: database)
+                return try removeAgain(incoming, local, by: device, in: database)
             }
         case (_?, nil):
             if isNewerHere { return try sendAgain(incoming, local, in: database) }
@@ -231,13 +231,19 @@ extension StateDatabase {
             ])
     }
 
-    /// A tombstone after what came, which still waits for the hub.
-    private static func removeAgain(_ incoming: IncomingRecord, by device: ItemID, in database: Database) throws {
+    /// A tombstone after what came, which still waits for the hub, of no earlier epoch than the one that is here.
+    private static func removeAgain(
+        _ incoming: IncomingRecord, _ local: Local, by device: ItemID, in database: Database
+    ) throws {
         try put(incoming, in: database)
         try database.execute(
-            sql: "UPDATE record SET revision = revision + 1, sealed = NULL, author = ? WHERE collection = ? AND id = ?",
+            sql: """
+                UPDATE record SET revision = revision + 1, sealed = NULL, author = ?, epoch = MAX(epoch, ?)
+                WHERE collection = ? AND id = ?
+                """,
             arguments: [
-                Data(device.bytes), incoming.record.name.collection.rawValue, Data(incoming.record.name.id.bytes),
+                Data(device.bytes), local.record.epoch, incoming.record.name.collection.rawValue,
+                Data(incoming.record.name.id.bytes),
             ])
         try queue(incoming.record.name, in: database)
     }

@@ -179,10 +179,13 @@ import Testing
     @Test func aRemovalOfAFileWinsOverAChange() async throws {
         let phone = ItemID.random()
         try await ingest(record(1, .files, by: phone), 1)
-        try await database.write(StateChange(records: [record(2, .files, sealed: nil)]))
+        var removal = record(2, .files, sealed: nil)
+        removal.epoch = 2
+        try await database.write(StateChange(records: [removal]))
         try await ingest(record(2, .files, by: phone, sealed: [33]), 2)
         let removed = try #require(try await database.record(.files, sample.id))
         #expect(removed.sealed == nil && removed.name.revision == 3)
+        #expect(removed.epoch == 2, "what a device of an earlier epoch sends later does not follow it")
         let waiting = try #require(try await line())
         #expect(waiting.replaces == 2 && waiting.record.name.revision == 3)
     }
