@@ -68,13 +68,14 @@ async function lostRecords(device) {
 
 /**
  * Each device sends its own log entries, and its own remarks in a shared vault, which only it can sign. Computers send
- * the records that only they may write.
+ * the records that only they may write. The secret of a spare member from before a revocation is replaced instead.
  * @param {DeviceSession} device
  * @param {Row} row
  */
 function isOffered(device, { collection, record }) {
     const isOfOneDevice = collection === "audit" || (collection === "remarks" && device.member !== null);
-    return collection !== "intruders" && (!isOfOneDevice || record.author === device.paired.device);
+    const isOutdated = collection === "vaults" && record.sealed && record.epoch <= device.roster.revoked.size;
+    return collection !== "intruders" && !isOutdated && (!isOfOneDevice || record.author === device.paired.device);
 }
 
 /**

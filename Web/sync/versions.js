@@ -12,7 +12,7 @@ const mostAncestors = 16;
 
 /** The collections whose versions are kept: records that a hub lost are sent again. */
 export const comparedCollections = Object.freeze(
-    ["about", "notes", "moments", "photos", "remarks", "dates", "files", "intruders", "audit"]);
+    ["about", "notes", "moments", "photos", "remarks", "dates", "files", "intruders", "audit", "vaults"]);
 
 /** Whether both of two diverged versions are kept. */
 export const keepsBoth = (/** @type {string} */ collection) => collection === "notes" || collection === "moments";
