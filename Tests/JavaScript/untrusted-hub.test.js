@@ -5,6 +5,7 @@ import { sha256 } from "/crypto/primitives.js";
 import { KeyRing, ringKind } from "/crypto/ring.js";
 import { Roster } from "/crypto/roster.js";
 import { signRecord } from "/crypto/signature.js";
+import { sharedVaultID } from "/household/shared-keys.js";
 import { Companion } from "/session/companion.js";
 import { openPush } from "/workers/open-push.js";
 import { checkFormerMemberRecord } from "/sync/former-members.js";
@@ -338,9 +339,10 @@ export const tests = {
         await household.append(household.computer, household.admit(removed, 1));
         await household.append(household.computer, unhex(removed.id), 2);
         const roster = await Roster.read(household.entries);
-        const written = (epoch, { collection = "moments", author = removed } = {}) => signRecord(author.key,
-            { vault: household.vault, collection, id: randomID(), revision: 9 },
-            { epoch, author: author.id, sealed: randomBytes(64) });
+        const shared = await sharedVaultID(roster.household);
+        const written = (epoch, { collection = "moments", author = removed, vault = shared } = {}) =>
+            signRecord(author.key, { vault, collection, id: randomID(), revision: 9 },
+                { epoch, author: author.id, sealed: randomBytes(64) });
         const isAccepted = async (record, row) => (await checkFormerMemberRecord(roster, record, row)) !== null;
         const known = (epoch) => ({ record: { revision: 1, epoch } });
         const record = await written(1);
@@ -348,6 +350,7 @@ export const tests = {
             "a record under the keys before its removal");
         equal(await isAccepted(record, known(2)), false, "a record in place of one that was sealed since");
         equal(await isAccepted(await written(2)), false, "a record under later keys");
+        equal(await isAccepted(await written(1, { vault: household.vault })), false, "a record of another vault");
         equal(await isAccepted(await written(1, { collection: "keys" })), false, "new vault keys");
         equal(await isAccepted(await written(1, { author: await createDevice() })), false,
             "a record of a device that never was a member");

@@ -2,6 +2,7 @@
 import { unbase64, wipe } from "../crypto/bytes.js";
 import { readEnvelope } from "../crypto/envelope.js";
 import { checkRecord } from "../formats/record-check.js";
+import { sharedVaultID } from "../household/shared-keys.js";
 import { ancestorsIn } from "./versions.js";
 
 /** @typedef {import("../crypto/roster.js").Roster} Roster */
@@ -17,8 +18,8 @@ const collections = ["about", "moments", "photos", "dates", "notes", "remarks", 
 const adopted = collections.filter((collection) => collection !== "vaults" && collection !== "remarks");
 
 /**
- * Accepts a former member's record under the keys of its time, unless it would replace a newer version. Null for its
- * other records. Throws RecordRefusal.
+ * Accepts a former member's record of the shared vault under the keys of its time, unless it would replace a newer
+ * version. Null for its other records: a computer's own vault counts its epochs apart. Throws RecordRefusal.
  * @param {Roster} roster
  * @param {HubRecord} record
  * @param {import("../store/store.js").Row | undefined} row the stored one
@@ -28,6 +29,7 @@ export async function checkFormerMemberRecord(roster, record, row, known) {
     const author = roster.former.get(record.author);
     const isOfThen = author && record.epoch <= author.until && (row?.record.epoch ?? 0) <= record.epoch;
     if (!isOfThen || !collections.includes(record.collection)) return null;
+    if (record.vault !== (await sharedVaultID(roster.household))) return null;
     return checkRecord({ household: roster.household, member: (id) => (id === author.id ? author : undefined) },
         record, known);
 }
