@@ -351,7 +351,9 @@ export const tests = {
         equal(await isAccepted(record, known(2)), false, "a record in place of one that was sealed since");
         equal(await isAccepted(await written(2)), false, "a record under later keys");
         equal(await isAccepted(await written(1, { vault: household.vault })), false, "a record of another vault");
-        equal(await isAccepted(await written(1, { collection: "keys" })), false, "new vault keys");
+        equal(await isAccepted(await written(1, { collection: "audit" })), true, "an entry of the log");
+        equal(await refusal(async () => isAccepted(await written(1, { collection: "keys" }))), "wrongVault",
+            "new vault keys");
         equal(await isAccepted(await written(1, { author: await createDevice() })), false,
             "a record of a device that never was a member");
         equal(await refusal(() => isAccepted({ ...record, id: randomID() })), "wrongSignature",

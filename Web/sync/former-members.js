@@ -10,12 +10,11 @@ import { ancestorsIn } from "./versions.js";
 /** Records sealed again in one step. */
 const atOnce = 32;
 const adoptedFact = "adopted";
-const collections = ["about", "moments", "photos", "dates", "notes", "remarks", "vaults"];
 /**
- * Records of "vaults" are replaced instead: a device that left has read their secrets. Remarks stay those of their
- * author.
+ * Records of "vaults" are replaced instead: a device that left has read their secrets. Remarks and entries of the log
+ * stay those of their author.
  */
-const adopted = collections.filter((collection) => collection !== "vaults" && collection !== "remarks");
+const adopted = ["about", "moments", "photos", "dates", "notes"];
 
 /**
  * Accepts a former member's record of the shared vault under the keys of its time, unless it would replace a newer
@@ -28,8 +27,7 @@ const adopted = collections.filter((collection) => collection !== "vaults" && co
 export async function checkFormerMemberRecord(roster, record, row, known) {
     const author = roster.former.get(record.author);
     const isOfThen = author && record.epoch <= author.until && (row?.record.epoch ?? 0) <= record.epoch;
-    if (!isOfThen || !collections.includes(record.collection)) return null;
-    if (record.vault !== (await sharedVaultID(roster.household))) return null;
+    if (!isOfThen || record.vault !== (await sharedVaultID(roster.household))) return null;
     return checkRecord({ household: roster.household, member: (id) => (id === author.id ? author : undefined) },
         record, known);
 }
