@@ -1,7 +1,9 @@
 // Links that new devices begin with, and the rules of a household that a phone founded.
-import { base64url, concat, randomBytes, u64 } from "/crypto/bytes.js";
+import { sealBox } from "/crypto/box.js";
+import { base64url, concat, fields, hex, randomBytes, u64, unhex } from "/crypto/bytes.js";
 import { pairingLink, readLink, readVaultLink } from "/crypto/invitation.js";
 import { importPrivate } from "/crypto/p256.js";
+import { sha256 } from "/crypto/primitives.js";
 import { Roster } from "/crypto/roster.js";
 import { admitting, foundedBy, revoking } from "/crypto/roster-writing.js";
 import { signRecord } from "/crypto/signature.js";
@@ -11,6 +13,7 @@ import { readStartLink } from "/household/founding.js";
 import { freshIdentity } from "/household/identity.js";
 import { UnlockedKeys } from "/household/keys.js";
 import { addVaultKeys, keysRecord, sharedVaultID, withEpoch } from "/household/shared-keys.js";
+import { ingestRecords } from "/sync/ingest.js";
 import { equal, expect, refusal } from "./harness.js";
 
 const now = 1_700_000_000;
@@ -138,7 +141,6 @@ export const tests = {
         equal(new KeyRing(many(maximumEntries)).entries.length, maximumEntries, "a full ring");
         equal(await refusal(() => new KeyRing(many(maximumEntries + 1))), "tooLarge", "one more");
         // Of a computer, with room for the keys that this device makes when it revokes that computer.
-        const { sealBox } = await import("/crypto/box.js");
         const own = await keysOf(second, ring);
         const name = { vault: household, collection: "keys", id: second.id, revision: 1 };
         const send = async (count) => {
@@ -161,7 +163,6 @@ export const tests = {
             { kind: ringKind.status, vault: household, epoch: 2, key: randomBytes(32) },
             { kind: ringKind.vault, vault: other, epoch: 1, key: randomBytes(32) },
         ]);
-        const { sealBox } = await import("/crypto/box.js");
         const name = { vault: household, collection: "keys", id: second.id, revision: 1 };
         const sealed = await sealBox(sent.plaintext, name, second.box.point);
         const record = { name, epoch: 1, author: roster.member(first.id), sealed, blobs: [] };
@@ -169,5 +170,30 @@ export const tests = {
         equal([own.ring.key(ringKind.vault, vault, 2), own.ring.key(ringKind.status, household, 2)],
             [undefined, undefined], "keys of the household");
         expect(own.ring.key(ringKind.vault, other, 1) !== undefined, "the computer's own vault");
+    },
+
+    async onlyAComputerSendsTheKeysOfAnotherVault() {
+        const { first, second, roster, household, ring, keysOf } = await phones();
+        const unlocked = await keysOf(second, ring);
+        /** @type {any[]} */
+        const [written, reports] = [[], []];
+        const device = {
+            roster, unlocked, keys: unlocked, member: null, sharesKeys: true, paired: { device: second.id, household },
+            time: { now: () => now * 1000 }, tabs: { exclusive: async (_, body) => body() }, changed() {},
+            reportProtocolViolation: async (message) => void reports.push(message), async openStatusKeys() {},
+            async loadRing() {},
+            store: {
+                fact: async (_, otherwise) => otherwise, sequence: async () => 0, record: async () => undefined,
+                write: async ({ records }) => void written.push(...records),
+            },
+        };
+        const id = hex((await sha256(fields("applocker/1/keys", unhex(first.id), unhex(second.id)))).slice(0, 16));
+        const name = { vault: household, collection: "keys", id, revision: 1 };
+        const theirs = new KeyRing([{ kind: ringKind.vault, vault: "a".repeat(32), epoch: 9, key: randomBytes(32) }]);
+        const sealed = await sealBox(theirs.plaintext, name, second.box.point);
+        const before = unlocked.ring.entries.length;
+        await ingestRecords(device, [await signRecord(first.key, name, { epoch: 1, author: first.id, sealed })]);
+        equal(reports, ["a record of a device that may not write it"], "reports of keys that a phone sent");
+        equal([unlocked.ring.entries.length, written], [before, []], "keys, and stored records");
     },
 };

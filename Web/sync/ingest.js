@@ -265,6 +265,8 @@ async function look(device, record, batch) {
                 const isHousehold = device.member === null;
                 await addVaultKeys(keys, record, isHousehold, isHousehold && (await hasBox(device, batch)));
             } else {
+                // A session of a decoy PIN could make the key of a vault that has no owner yet.
+                if (record.author.role !== "computer") throw new RecordRefusal("wrongWriter");
                 batch.owners ??= await ownersOf(device, keys);
                 await keys.add(record, batch.owners, (id) => device.roster.member(id) !== undefined,
                     device.sharesKeys ? await ownVault(device) : null);
