@@ -6,18 +6,18 @@ import { quick } from "./restorable-household.js";
 
 const day = 86_400_000;
 
-/** A companion with one alert. `keptFor(days)`: whether it still has the alert after so many days. */
+/** A companion with the alert `id`. `keptFor(days)`: whether it still has the alert after so many days. */
 async function withAlert(/** @type {(household: any) => Promise<object[]>} */ records) {
     const household = await FakeHousehold.make();
     const clock = { later: 0 };
     const { companion } = await pairedCompanion(household,
         { time: { ...quick, now: () => Date.now() + clock.later } });
-    household.store(...await records(household),
-        await household.sealed("events", randomID(), household.event("one")));
+    const id = randomID();
+    household.store(...await records(household), await household.sealed("events", id, household.event("one")));
     const count = async () => (await companion.household.alerts()).length;
     await eventually(async () => (await count()) === 1, "the alert arrives");
     return {
-        companion, keptFor: async (/** @type {number} */ days) => {
+        household, companion, id, count, keptFor: async (/** @type {number} */ days) => {
             clock.later = days * day;
             await companion.refresh();
             return (await count()) === 1;
@@ -25,9 +25,9 @@ async function withAlert(/** @type {(household: any) => Promise<object[]>} */ re
     };
 }
 
-/** @param {any} household @param {string} id @param {number} alertDays */
-const statusOf = (household, id, alertDays) => household.sealed("status", id, {
-    name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], alertDays,
+/** @param {any} household @param {string} id @param {number} alertDays @param {string} [lastEvent] */
+const statusOf = (household, id, alertDays, lastEvent) => household.sealed("status", id, {
+    name: "den", clock: Date.now(), rosterNumber: 2, hubProblems: [], alertDays, lastEvent,
     status: {
         version: "1", isSetUp: true, protection: "held", degraded: [], monitoring: { isOn: true }, lockedApps: 0,
         unlockedApps: 0, waitingLaunches: 0, prompterConnected: false, lockout: { failures: 0, remainingSeconds: 0 },
@@ -52,6 +52,19 @@ export const tests = {
         const { companion, keptFor } = await withAlert(async (household) =>
             [await statusOf(household, household.computer.id, -1)]);
         equal([await keptFor(6), await keptFor(8)], [true, false], "after 6 and 8 days");
+        companion.close();
+    },
+
+    async anExpiredAlertIsNotMissing() {
+        const { household, companion, id, count, keptFor } = await withAlert(async () => []);
+        equal(await keptFor(31), false, "whether it is kept");
+        household.store(await statusOf(household, household.computer.id, 30, id));
+        const missing = async () => (await companion.household.computers()).map(({ missingEvents }) => missingEvents);
+        await eventually(async () => (await missing()).length === 1, "the status arrives");
+        equal(await missing(), [0], "missing events, where a status names the expired one");
+        household.store(await household.sealed("events", randomID(), household.event("two", id)));
+        await eventually(async () => (await count()) === 1, "the next event arrives");
+        equal(await missing(), [0], "missing events, where the next event names the expired one");
         companion.close();
     },
 };

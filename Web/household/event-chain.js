@@ -2,8 +2,8 @@
 
 /**
  * `named`: by an event or a status, but missing. `beginning`: the one before the first that was served; it may have
- * expired.
- * @typedef {{ hasBegun: boolean, beginning: string | null, named: string[] }} EventChain
+ * expired. `newest`: the one that is named next, even if it has expired on this device.
+ * @typedef {{ hasBegun: boolean, beginning: string | null, named: string[], newest?: string }} EventChain
  */
 
 /** @returns {EventChain} */
@@ -18,13 +18,15 @@ export const newChain = () => ({ hasBegun: false, beginning: null, named: [] });
 export function addEvent(chain, id, previous, hasPrevious) {
     if (!chain.hasBegun) chain.beginning = previous ?? null;
     chain.hasBegun = true;
-    chain.named = chain.named.filter((named) => named !== id);
+    chain.named = chain.named.filter((named) => named !== id && named !== chain.beginning);
     if (previous) nameEvent(chain, previous, hasPrevious);
+    chain.newest = id;
 }
 
 /** @param {EventChain} chain @param {string} id as an event or a status names it @param {boolean} isHere */
 export function nameEvent(chain, id, isHere) {
-    if (!isHere && id !== chain.beginning && !chain.named.includes(id)) chain.named.push(id);
+    if (isHere) chain.newest = id;
+    else if (![chain.newest, chain.beginning, ...chain.named].includes(id)) chain.named.push(id);
 }
 
 /**

@@ -12,6 +12,7 @@ public struct EventChain: Codable, Equatable, Sendable {
 
     public mutating func add(_ id: HubID, previous: HubID?) {
         if seen.isEmpty { beginning = previous }
+        if seen.isEmpty, let previous { named.remove(previous) }
         seen.insert(id)
         named.remove(id)
         if let previous { note(previous) }

@@ -145,6 +145,13 @@ import Testing
         #expect(chain.missing == 0)
     }
 
+    @Test func theEventBeforeTheFirstIsNotMissingIfAStatusNamedIt() {
+        var chain = EventChain()
+        chain.note(ids[0])
+        chain.add(ids[1], previous: ids[0])
+        #expect(chain.missing == 0)
+    }
+
     @Test func referencedEventsThatAreAbsentAreMissing() {
         var chain = EventChain()
         chain.add(ids[0], previous: nil)
