@@ -1,15 +1,16 @@
 // Links that new devices begin with, and the rules of a household that a phone founded.
 import { sealBox } from "/crypto/box.js";
 import { base64url, concat, fields, hex, randomBytes, u64, unhex } from "/crypto/bytes.js";
-import { pairingLink, readLink, readVaultLink } from "/crypto/invitation.js";
+import { pairingLink, readLink, readVaultLink, sealJoin } from "/crypto/invitation.js";
 import { importPrivate } from "/crypto/p256.js";
 import { sha256 } from "/crypto/primitives.js";
 import { Roster } from "/crypto/roster.js";
 import { admitting, foundedBy, revoking } from "/crypto/roster-writing.js";
 import { signRecord } from "/crypto/signature.js";
 import { KeyRing, maximumEntries, maximumGiven, ringKind } from "/crypto/ring.js";
+import { nameOfSpare } from "/features/vaults/spare.js";
 import { checkRecord } from "/formats/record-check.js";
-import { readStartLink } from "/household/founding.js";
+import { found, readStartLink } from "/household/founding.js";
 import { freshIdentity } from "/household/identity.js";
 import { UnlockedKeys } from "/household/keys.js";
 import { addVaultKeys, keysRecord, sharedVaultID, withEpoch } from "/household/shared-keys.js";
@@ -195,5 +196,24 @@ export const tests = {
         await ingestRecords(device, [await signRecord(first.key, name, { epoch: 1, author: first.id, sealed })]);
         equal(reports, ["a record of a device that may not write it"], "reports of keys that a phone sent");
         equal([unlocked.ring.entries.length, written], [before, []], "keys, and stored records");
+    },
+
+    async namesHaveAtMost64Bytes() {
+        const { first } = await phones();
+        const device = { time: { now: () => now * 1000 },
+            store: { fact: async (_, otherwise) => otherwise, wasRevoked: async () => false } };
+        const named = (name) => refusal(() => found(device, "https://hub.example", name, {}));
+        equal([await named("字".repeat(21)), await named("字".repeat(22))], [null, "malformed"],
+            "a founder's name of 63 and 66 bytes");
+        const invitation = { household: "1".repeat(32), computer: "2".repeat(32), id: "3".repeat(32),
+            secret: randomBytes(32) };
+        for (const [name, spare] of [
+            ["phone", "phone (recovery)"], ["字".repeat(21), `${"字".repeat(17)} (recovery)`],
+            ["😀".repeat(40), `${"😀".repeat(13)} (recovery)`], ["a".repeat(40), `${"a".repeat(21)} (recovery)`],
+        ]) {
+            equal(nameOfSpare(name), spare, name);
+            const joining = { signingKey: first.signing.point, boxKey: first.box.point, name: spare };
+            equal(await refusal(() => sealJoin(invitation, joining)), null, `a spare member of ${name} joins`);
+        }
     },
 };

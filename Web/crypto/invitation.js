@@ -84,8 +84,19 @@ const pairKey = async (invitation) => importGCMKey(await hkdf(invitation.secret,
 /** @param {Invitation} invitation */
 const bound = ({ household, computer, id }) => fields("applocker/1/pair", unhex(household), unhex(computer), unhex(id));
 
+export const maximumName = 64;
 /** @param {Uint8Array} name */
-const isName = (name) => name.length >= 1 && name.length <= 64;
+const isName = (name) => name.length >= 1 && name.length <= maximumName;
+
+/**
+ * The bytes of a device's name. Throws FormatError `malformed`.
+ * @param {string} name
+ */
+export function requireName(name) {
+    const text = utf8(name);
+    if (!isName(text)) throw new FormatError("malformed", "A device’s name has 1 to 64 bytes; choose a shorter one.");
+    return text;
+}
 
 /**
  * Call it once: the key seals one message. Throws FormatError `malformed` for the name.
@@ -93,8 +104,7 @@ const isName = (name) => name.length >= 1 && name.length <= 64;
  * @param {Joining} joining
  */
 export async function sealJoin(invitation, { signingKey, boxKey, name }) {
-    const text = utf8(name);
-    if (!isName(text)) throw new FormatError("malformed", "A device’s name has 1 to 64 bytes; choose a shorter one.");
+    const text = requireName(name);
     return gcmSeal(await pairKey(invitation), pad(concat(signingKey, boxKey, text)), bound(invitation));
 }
 

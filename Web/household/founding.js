@@ -2,7 +2,7 @@
 // hub is asked only then, so that a start link is not used up by an abandoned set-up.
 import { ByteReader, randomBytes, unbase64url } from "../crypto/bytes.js";
 import { FormatError } from "../crypto/errors.js";
-import { proofOf, readVaultLink } from "../crypto/invitation.js";
+import { proofOf, readVaultLink, requireName } from "../crypto/invitation.js";
 import { importPrivate } from "../crypto/p256.js";
 import { sha256 } from "../crypto/primitives.js";
 import { KeyRing } from "../crypto/ring.js";
@@ -48,7 +48,8 @@ export function readStartLink(link, now) {
 }
 
 /**
- * A household with this phone alone; `register` asks the hub for it. Throws FormatError and CompanionError for a link.
+ * A household with this phone alone; `register` asks the hub for it. Throws FormatError and CompanionError for a link,
+ * FormatError `malformed` for the name.
  * @param {DeviceSession} device
  * @param {string} hub its address
  * @param {string} name of this device, 1 to 64 bytes
@@ -57,6 +58,8 @@ export function readStartLink(link, now) {
  */
 export async function found(device, hub, name, { start, vault }) {
     const now = device.time.now();
+    // Else this phone could join no shared vault later.
+    requireName(name);
     await requireUnpaired(device);
     const invitation = vault === undefined ? null : readVaultLink(vault);
     const text = start === undefined ? undefined : readStartLink(start, now);

@@ -1,8 +1,9 @@
 // A household that a phone founded has a spare member in each of its shared vaults. Its keys come from a secret that is
 // sealed in the household's own vault: it admits phones that recover, or are added. docs/formats.md, "Households of
 // phones".
-import { base64url, isID, randomBytes, textOf, unbase64url } from "../../crypto/bytes.js";
+import { base64url, isID, randomBytes, textOf, unbase64url, utf8 } from "../../crypto/bytes.js";
 import { derivedDevice } from "../../crypto/derived-device.js";
+import { maximumName } from "../../crypto/invitation.js";
 import { KeyRing } from "../../crypto/ring.js";
 import { sealedBytes } from "../../crypto/signature.js";
 import { HubClient } from "../../hub/client.js";
@@ -65,6 +66,13 @@ export async function listKept(main) {
 /** @param {string | null} seed @param {string} household of the shared vault */
 const spareOf = (seed, household) => derivedDevice(unbase64url(seed ?? "") ?? new Uint8Array(), purpose, household);
 
+/** @param {string} name of the device that makes it; what is too long is cut at the front */
+export function nameOfSpare(name) {
+    const letters = [...`${name} (recovery)`].slice(-32);
+    while (utf8(letters.join("")).length > maximumName) letters.shift();
+    return letters.join("");
+}
+
 /**
  * The phones of the household that have a PIN for the vault.
  * @param {DeviceSession} main
@@ -107,7 +115,7 @@ export async function ensureSpare(session, vault, hasPIN) {
         await privateStorage.set(unfinished, seed);
     }
     const spare = await spareOf(seed, household);
-    const spareName = [...`${device.paired.name} (recovery)`].slice(-32).join("");
+    const spareName = nameOfSpare(device.paired.name);
     if (!device.roster.member(spare.id)) {
         const { invitation } = await createInvitation(device, "computer");
         await requestToJoin(invitation, spare, spareName);
