@@ -14,7 +14,7 @@ for (const module of ["calculation", "gestures", "zip", "exif", "picture-bytes",
     "hub-responses", "message-checks", "sync-loop", "ios-tab",
     "pin-rules", "pin-line", "idle-lock", "quiet-hours", "push-record", "recovery-sheet", "founding", "qr-code",
     "record-editor", "reminders", "revoking", "sha256", "sealed-pieces", "recording-type",
-    "webm-duration", "conflict-copies", "resent-vaults", "event-chain"]) {
+    "webm-duration", "conflict-copies", "resent-vaults", "event-chain", "moment-copies"]) {
     const { tests } = await import(`./${module}.test.js`);
     for (const [name, body] of Object.entries(tests)) test(`${module}: ${name}`, { timeout: 300_000 }, () => body({}));
 }

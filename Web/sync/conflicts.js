@@ -3,7 +3,7 @@ import { recordKey } from "../formats/record-key.js";
 import { readBody } from "../formats/record-bodies.js";
 import { hasVaultKey, isOpen } from "../household/private-storage.js";
 import { editExclusively } from "./record-editor.js";
-import { momentBody, readMoment } from "../formats/moment-format.js";
+import { momentBody, momentPhoto, readMoment } from "../formats/moment-format.js";
 import { checkRecord } from "../formats/record-check.js";
 import { storeFacts } from "./restored-hub.js";
 import { ingestRecords } from "./ingest.js";
@@ -165,6 +165,14 @@ export async function copyDiverged(device) {
     }));
 }
 
+/**
+ * What two versions of a moment are compared by: devices write the fields in different orders.
+ * @param {import("../formats/moment-format.js").MomentContent} moment
+ */
+const comparedText = ({ title, words, date, offset, mood, place, photos, favourite, created, removed }) =>
+    JSON.stringify([title, words, date, offset, mood, place?.name, place?.latitude, place?.longitude,
+        photos.map(momentPhoto), favourite, created, removed]);
+
 /** A version that does not open, or is of a newer AppLocker: it is kept until it can be read. */
 const unreadable = Symbol("unreadable");
 
@@ -199,7 +207,7 @@ async function copyOf(device, keys, record, other) {
     if (!moment) return unreadable;
     const theirs = otherBody && readMoment(otherBody);
     // A move to the trash yields, like a removal; and both may have the same content.
-    const isSame = theirs && JSON.stringify({ ...moment, modified: 0 }) === JSON.stringify({ ...theirs, modified: 0 });
+    const isSame = theirs && comparedText(moment) === comparedText(theirs);
     if (moment.removed !== undefined || isSame) return null;
     return keys.sealBody(name, momentBody({ ...moment, title: title(moment) }), 0);
 }
