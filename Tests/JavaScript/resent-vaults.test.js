@@ -1,6 +1,7 @@
-// What a phone sends a restored hub of the secrets of spare members.
+// What a phone sends a restored hub of spare members' secrets, and keeps current for that.
 import { randomBytes, randomID } from "/crypto/bytes.js";
 import { KeyRing } from "/crypto/ring.js";
+import { ensureSpare } from "/features/vaults/spare.js";
 import { freshIdentity } from "/household/identity.js";
 import { UnlockedKeys } from "/household/keys.js";
 import { sharedVaultID, withEpoch } from "/household/shared-keys.js";
@@ -8,15 +9,20 @@ import { resendLost } from "/sync/resend-lost.js";
 import { compareStores, storeFacts } from "/sync/restored-hub.js";
 import { equal } from "./harness.js";
 
-/** A phone whose hub lost everything, after one device was revoked. `sent`: what it sends again. */
-async function phoneAtRestoredHub() {
+/** A phone's keys before and after a revocation, and their vault. */
+async function twoEpochs() {
     const household = randomID();
     const vault = await sharedVaultID(household);
     const { signing, box } = await freshIdentity();
     const keys = (ring) => UnlockedKeys.from(household, randomBytes(32),
         new KeyRing([...UnlockedKeys.ownEntries(household, signing.scalar, box.scalar), ...ring.entries]));
     const before = withEpoch(new KeyRing([]), household, vault, 1);
-    const [former, unlocked] = [await keys(before), await keys(withEpoch(before, household, vault, 2))];
+    return { vault, former: await keys(before), unlocked: await keys(withEpoch(before, household, vault, 2)) };
+}
+
+/** A phone whose hub lost everything, after one device was revoked. `sent`: what it sends again. */
+async function phoneAtRestoredHub() {
+    const { vault, former, unlocked } = await twoEpochs();
     const rows = new Map();
     const facts = new Map([["cursor", 9], [storeFacts.newest, 9], [storeFacts.generations, [{ id: "1", after: 0 }]]]);
     const generations = [{ id: "2", after: 0 }];
@@ -74,5 +80,29 @@ export const tests = {
         await connect();
         equal(sent.map(({ id }) => id).sort(), [current, removed].sort(), "the secret of this epoch, and a removal");
         equal(sent.map(({ revision, replaces }) => [revision, replaces]), [[3, 0], [3, 0]], "revisions");
+    },
+
+    async aRecordWithoutASecretIsWrittenAgainAfterARevocation() {
+        const { vault, former, unlocked } = await twoEpochs();
+        const [household, { device: phone }] = [randomID(), unlocked];
+        for (const [keys, epochs] of [[former, [2]], [unlocked, []]]) {
+            const name = { vault, collection: "vaults", id: household, revision: 1 };
+            const record = await keys.sealContent(name,
+                { hub: "https://hub.example", household, name: "Ours", seed: null, pins: [phone] }, 0);
+            const written = [];
+            const device = {
+                keys: unlocked, paired: { device: phone }, roster: { revoked: new Set(["f"]), member: () => ({}) },
+                stored: async () => ({ key: `vaults/${household}`, record, row: { record } }),
+            };
+            const editor = {
+                exclusive: async (body) => body(unlocked), commit: async ({ waiting }) => void written.push(...waiting),
+            };
+            const companion = {
+                device: { paired: { household, hub: "https://hub.example" } },
+                privateStorage: { get: async () => null },
+            };
+            await ensureSpare({ device, editor }, { companion, name: "Ours" }, true);
+            equal(written.map(({ record: one }) => one.epoch), epochs, "epochs of what is written");
+        }
     },
 };

@@ -149,14 +149,16 @@ async function revokeSpare({ companion: { device, privateStorage } }, kept) {
  * Revokes the spare member, and records which phones prevent another one.
  * @param {import("../../session/session-state.js").SessionState} main
  * @param {Vault} vault
- * @param {KeptVault | null} kept
+ * @param {(KeptVault & { epoch: number }) | null} kept
  * @param {string[]} pins
  */
 async function withholdSpare({ device: main, editor }, vault, kept, pins) {
     const { name } = vault;
     const { household, hub } = vault.companion.device.paired;
     await revokeSpare(vault, kept);
-    if (kept && !kept.seed && [...kept.pins].sort().join() === [...pins].sort().join()) return;
+    // A restored hub receives a record of the current epoch alone.
+    const isCurrent = kept && !kept.seed && kept.epoch === epochOf(main.roster);
+    if (isCurrent && [...kept.pins].sort().join() === [...pins].sort().join()) return;
     /** @type {KeptVault} */
     const content = { hub, household, name, seed: null, pins };
     await change(main, editor, household, (keys, place, replaces) => keys.sealContent(place, content, replaces));
