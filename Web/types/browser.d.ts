@@ -50,7 +50,7 @@ interface OffscreenCanvas {
         fillStyle: string;
         imageSmoothingQuality: "low" | "medium" | "high";
         fillRect(x: number, y: number, width: number, height: number): void;
-        drawImage(image: ImageBitmap, x: number, y: number, width: number, height: number): void;
+        drawImage(image: ImageBitmap | OffscreenCanvas, x: number, y: number, width: number, height: number): void;
     } | null;
     convertToBlob(options: { type: string; quality: number }): Promise<Blob>;
 }

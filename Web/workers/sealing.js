@@ -70,7 +70,10 @@ function drawn(image, side, isOpaque = true) {
     return canvas;
 }
 
-/** Frees its memory now. @param {OffscreenCanvas} canvas */
+/**
+ * Frees its memory now.
+ * @param {OffscreenCanvas} canvas
+ */
 const free = (canvas) => { canvas.width = 0; };
 
 /** @param {OffscreenCanvas} canvas @param {string} type @param {number} quality */

@@ -10,7 +10,7 @@ public struct PasscodeQuestion: Equatable, Sendable {
     public var explanation: String
     /// The button: "Continue", "Unlock".
     public var verb: String
-    /// False: the recovery code opens nothing here.
+    /// False: the recovery code is of no use here.
     public var isOfThisAppLocker: Bool
 
     public init(
