@@ -111,9 +111,11 @@ public final class DevicesModel {
 
     private static func state(of status: HubStatus) -> String {
         if let url = status.url {
-            guard !status.connected else { return localized("Connected to the hub at \(url).") }
+            // Of a connected hub the problem is what it can't be sent.
             let sentences = [
-                localized("The hub at \(url) is not reached."), status.problem.map { localized(written: $0) },
+                status.connected
+                    ? localized("Connected to the hub at \(url).") : localized("The hub at \(url) is not reached."),
+                status.problem.map { localized(written: $0) },
             ]
             return sentences.compactMap { $0 }.joined(separator: " ")
         }

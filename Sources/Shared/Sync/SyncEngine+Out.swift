@@ -219,11 +219,12 @@ extension SyncEngine {
         var (bytes, contentBytes) = (0, UInt64(0))
         let shared = EpochKeys.vault(of: session.roster.household)
         for line in lines {
-            // Waits for the vault to be opened, which seals it again.
+            // Opening the vault seals it again.
             if session.roster.isPhoneFounded, line.record.name.vault == shared,
                 line.record.isBefore(session.roster.keysEpoch, of: line.ancestors)
             {
-                try park(line, HubUnreachable(.notUnderstood, "It is sent once the vault is open."))
+                let sentence = "It is sent once it is sealed under the newest keys, which needs the open vault."
+                try park(line, HubUnreachable(.notUnderstood, sentence))
                 continue
             }
             bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
@@ -290,7 +291,8 @@ extension SyncEngine {
         }
     }
 
-    func unpark() {
+    /// Tries what could not be sent again.
+    public func unpark() {
         guard !parked.isEmpty else { return }
         parked = [:]
         outboxSignal.raise()

@@ -82,6 +82,24 @@ import Testing
         #expect(hub.records(in: "notes").allSatisfy { $0.epoch == 2 || $0.author != HubID(world.key.publicKey.id) })
     }
 
+    @Test func withALockedVaultTheComputerAdoptsUnderTheKeysThatItMakes() async throws {
+        let founded = try await PhoneFounded.joined()
+        let (world, hub) = (founded.world, founded.hub)
+        let right = SecretBytes(utf8: "right")
+        try await founded.household.sendVaultKeys(right, user: alice.user)
+        let second = try await founded.secondPhone()
+        let lost = await second.device
+        let note = try await second.write(title: "Theirs", body: "")
+        await eventually { try await world.database.record(.notes, note.id.item) != nil }
+        _ = try await world.control.devices.revoke(
+            String(lost.description.prefix(8)), passcode: right, user: alice.user)
+        try await founded.hasSent()
+        let record = try #require(hub.records(in: "notes").first { $0.id == note.id })
+        #expect(record.author == HubID(world.key.publicKey.id) && record.epoch == 2)
+        try await founded.phone.sync()
+        #expect(try await founded.phone.notes().map(\.title) == ["Before", "Theirs"])
+    }
+
     @Test func aComputerThatJoinsAfterARevocationAccusesNobody() async throws {
         let founded = try await PhoneFounded()
         let second = try await founded.secondPhone(follows: false)
@@ -112,7 +130,7 @@ import Testing
             return try await world.database.vaultRecords().filter { $0.name.collection == .notes }.count == 2
         }
         await eventually("the change waits for the vault") {
-            try await world.sync.status().problem?.contains("once the vault is open") == true
+            try await world.sync.status().problem?.contains("which needs the open vault") == true
         }
         let own = HubID(world.key.publicKey.id)
         #expect(!hub.records(in: "notes").contains { $0.author == own })
@@ -120,6 +138,8 @@ import Testing
         await eventually("it is sent under the new keys") {
             hub.records(in: "notes").contains { $0.author == own && $0.epoch == 2 }
         }
+        // The clock stands still: nothing waits for the next attempt.
+        await eventually("nothing is said to wait") { try await world.sync.status().problem == nil }
         await eventually {
             try await phone.sync()
             return try await phone.notes().map(\.title) == ["Changed", "Since"]

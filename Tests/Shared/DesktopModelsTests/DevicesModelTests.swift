@@ -30,6 +30,16 @@ struct DevicesModelTests {
         model = DevicesModel(context)
     }
 
+    @Test func whatCannotBeSentToAConnectedHubIsShown() async {
+        control.on(\.hubStatus) { _ in
+            HubStatus(
+                url: "https://hub.example", household: "h", device: "d", connected: true, lastSync: nil, records: 0,
+                waiting: 1, problem: "It waits.", refused: 0, misbehaviour: [], conflicts: 0, revoking: nil)
+        }
+        await model.load()
+        #expect(model.hub == "Connected to the hub at https://hub.example. It waits.")
+    }
+
     @Test func devicesAreListedWithWhatTheHubReports() async {
         await model.load()
         #expect(model.hasHub && model.problem.isEmpty)

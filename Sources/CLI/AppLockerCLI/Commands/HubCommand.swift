@@ -123,7 +123,7 @@ extension HubStatus {
                 ? paint.good("Connected to \(url.terminalSafe)")
                 : paint.warning("Not connected to \(url.terminalSafe)")
         ]
-        if let problem, !connected { lines.append(problem.terminalSafe) }
+        if let problem { lines.append(connected ? paint.warning(problem.terminalSafe) : problem.terminalSafe) }
         for sentence in misbehaviour { lines.append(paint.alarm("DON'T TRUST THIS HUB: \(sentence.terminalSafe)")) }
         if let joining { lines.append("Joining another household: \(joining.terminalSafe)") }
         lines.append("")

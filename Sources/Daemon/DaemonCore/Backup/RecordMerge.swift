@@ -71,11 +71,7 @@ struct RecordMerge {
         for collection in BackupService.collections {
             for stored in try await records.records(in: collection)
             where !kept.contains(Key(collection: collection, id: stored.name.id)) {
-                var record = stored
-                record.name.revision += 1
-                record.sealed = nil
-                record.author = keys.device
-                change.add(record, replacing: stored)
+                change.add(keys.removed(stored), replacing: stored)
                 report.recordsRemoved += 1
             }
         }

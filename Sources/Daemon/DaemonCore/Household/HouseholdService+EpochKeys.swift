@@ -101,7 +101,7 @@ extension HouseholdService {
     /// - Parameter opened: the vault's keys; nil while it is locked.
     /// - Throws: what the connection throws, and `ControlError` with `hub` if the hub accepts none.
     func settleEpochKeys(_ opened: KeyRing?) async throws {
-        guard let opened, sharedVault != nil else { return }
+        guard var opened, sharedVault != nil else { return }
         if try await isSettled(opened) { return }
         var atHub: UInt64?
         for _ in 0..<Self.attempts {
@@ -122,6 +122,8 @@ extension HouseholdService {
             let outcome = try await session.hub.write([record]).first ?? HubWriteOutcome()
             if let sequence = outcome.sequence {
                 try await adopt(keys)
+                // While the vault is locked they are in its inbox alone.
+                opened = try opened.adding(keys.entries.filter { $0.kind == .vault })
                 try await remember(record, sequence)
                 atHub = nil
             } else if let conflict = outcome.conflict,
@@ -224,6 +226,7 @@ extension HouseholdService {
         guard let session, let shared = sharedVault, session.roster.keysEpoch > 1 else { return }
         let gone = keys?.author.item == session.secrets.device ? session.roster.revoked : []
         let ring = try await ring(with: opened)
+        guard ring.key(.vault, vault: shared, epoch: session.roster.keysEpoch) != nil else { return }
         let document = try await passcodes.requireVaultDocument()
         try await retryingOnConflict {
             var change = StateChange()

@@ -36,6 +36,7 @@ actor ConflictService {
     func vaultOpened(peer: ControlPeer) async {
         guard (try? await vault.keys(for: peer)) != nil else { return }
         try? await household.vaultOpened()
+        await sync.unpark()
         await settleConflicts()
     }
 
