@@ -76,7 +76,8 @@ extension PostgresHubStore {
                     """
                     INSERT INTO revoked_token SELECT token_hash, household, $1 FROM device
                         WHERE id = $2 AND household = $3 AND token_hash IS NOT NULL
-                        ON CONFLICT (token_hash) DO UPDATE SET number = excluded.number
+                        ON CONFLICT (token_hash)
+                        DO UPDATE SET household = excluded.household, number = excluded.number
                     """, [place, .id(device), number])
                 // Foreign keys remove its push subscription and PIN share.
                 let rows = try connection.query(
