@@ -59,11 +59,13 @@ public struct StoredPINShare: Equatable, Sendable {
 
     package var isDestroyed: Bool { failures >= PINShareState.failuresToDestroy }
 
-    /// - Returns: the seconds until the next attempt is accepted. A longer wait than any that is ever set is due to a clock
-    ///   that was ahead, and counts as over.
+    /// Requests overtake each other, and the clocks of several hubs differ, so up to twice the wait counts.
+    /// - Returns: the seconds until the next attempt is accepted, at most those that are ever set. A wait of more than
+    ///   twice these is due to a clock that was ahead, and counts as over.
     package static func wait(until opensAt: Int64, at time: Int64) -> Int64 {
         let wait = opensAt.subtractingReportingOverflow(time).partialValue
-        return (1...Int64(PINShareState.waitSeconds)).contains(wait) ? wait : 0
+        let longest = Int64(PINShareState.waitSeconds)
+        return (1...2 * longest).contains(wait) ? min(wait, longest) : 0
     }
 
     /// Compares every entry, in a time that does not depend on them; of two matches the last counts.

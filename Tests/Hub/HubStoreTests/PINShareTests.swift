@@ -126,6 +126,22 @@ extension Conformance {
             #expect(try await pin.attempt(pin.entries[0].verifier, at: now + 60) == .right(share: share))
         }
 
+        @Test(arguments: StoreKind.allCases)
+        func anAttemptByAClockThatIsBehindHasToWaitToo(_ kind: StoreKind) async throws {
+            let pin = try await SharedPIN(kind)
+            let entry = pin.entries[0]
+            for _ in 1...5 { _ = try await pin.attempt(wrongVerifier, at: now + 1) }
+            for behind in [now, now - 20] {
+                do {
+                    try await pin.attempt(entry.verifier, at: behind)
+                    Issue.record("the attempt was not delayed")
+                } catch let error as HubError {
+                    #expect(error.code == .tooMany && error.retryAfterSeconds == 60)
+                }
+            }
+            #expect(try await pin.attempt(entry.verifier, at: now + 61) == .right(share: entry.share))
+        }
+
         /// An attacker who knows one PIN has ten guesses at another one, however often they enter the known one.
         @Test(arguments: StoreKind.allCases)
         func aCorrectPINDoesNotResetOtherEntriesCounts(_ kind: StoreKind) async throws {
