@@ -5,7 +5,7 @@ public import HubAPI
 public struct FoundingTerms: Equatable, Sendable {
     /// What is used up by it.
     public enum Invitation: Equatable, Sendable {
-        /// The operator's. `expires` is in seconds since 1970; until then the store remembers that it was used.
+        /// The operator's. `expires` is in seconds since 1970; the store remembers its use for a day longer.
         case start(id: HubID, expires: Int64)
         /// An unused invitation of a household at this hub, with SHA-256 of its proof. It can still be joined afterwards.
         case household(id: HubID, proofHash: Data)

@@ -56,7 +56,8 @@ extension PostgresHubStore {
         switch invitation {
         case .start(let id, let expires):
             guard expires > time else { throw HubError.startIsOver }
-            try connection.query("DELETE FROM used_start WHERE expires <= $1", [.integer(time)])
+            // A day later: another hub's clock may be behind this one's.
+            try connection.query("DELETE FROM used_start WHERE expires <= $1", [.integer(time - 86_400)])
             // Waits for a transaction that uses the same one.
             let used = try connection.query(
                 "INSERT INTO used_start (id, expires) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",

@@ -77,7 +77,8 @@ extension SQLiteHubStore {
         switch invitation {
         case .start(let id, let expires):
             guard expires > time else { throw HubError.startIsOver }
-            try database.execute(sql: "DELETE FROM used_start WHERE expires <= ?", arguments: [time])
+            // A day later: the clock may be set back.
+            try database.execute(sql: "DELETE FROM used_start WHERE expires <= ?", arguments: [time - 86_400])
             try database.execute(
                 sql: "INSERT OR IGNORE INTO used_start (id, expires) VALUES (?, ?)", arguments: [id, expires])
             if database.changesCount == 0 { throw HubError.startIsUsed }

@@ -60,6 +60,23 @@ extension Conformance {
         }
 
         @Test(arguments: StoreKind.allCases)
+        func aUsedStartLinkIsRefusedByAClockThatIsBehind(_ kind: StoreKind) async throws {
+            let open = try await kind.open()
+            let store = open.store
+            var used = start(expires: now + 10)
+            used.time = now + 5
+            #expect(try await store.foundHousehold(SampleHousehold().request, used))
+            var later = start()
+            later.time = now + 40
+            #expect(try await store.foundHousehold(SampleHousehold().request, later))
+            used.time = now + 6
+            await expectRefusal(.gone) { [used] in
+                _ = try await store.foundHousehold(SampleHousehold().request, used)
+            }
+            #expect(try await store.households().count == 2)
+        }
+
+        @Test(arguments: StoreKind.allCases)
         func twoFoundingsAtOnceUseAStartLinkOnce(_ kind: StoreKind) async throws {
             let stores = try await kind.instances(kind == .postgres ? 2 : 1)
             for _ in 0..<8 {
