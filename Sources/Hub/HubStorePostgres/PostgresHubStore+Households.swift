@@ -100,10 +100,10 @@ extension PostgresHubStore {
     }
 
     /// Identifies the server's start, the database and the table, one of which differs after a restore or a promotion.
-    /// The same for all hubs that share the database.
+    /// The same for all hubs that share the database, whatever the time zone and date style of their sessions.
     static let run = """
-        md5(concat_ws('/', pg_postmaster_start_time(), 'household'::regclass::oid,
-            (SELECT oid FROM pg_database WHERE datname = current_database())))::uuid
+        md5(concat_ws('/', (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,
+            'household'::regclass::oid, (SELECT oid FROM pg_database WHERE datname = current_database())))::uuid
         """
 
     private static func household(
