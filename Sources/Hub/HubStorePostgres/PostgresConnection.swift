@@ -113,12 +113,15 @@ final class PostgresConnection: @unchecked Sendable {
         return try checked(result, handle)
     }
 
-    /// Runs BEGIN, COMMIT and the like, and several statements of a migration at once; without values.
+    /// Runs ROLLBACK and the like, and several statements of a migration at once; without values.
     @discardableResult
     func command(_ text: String) throws -> PostgresRows {
         guard let handle else { throw PostgresError.notConnected }
         return try checked(PQexec(handle, text), handle)
     }
+
+    /// The database may have another default. The statements after a lock have to see what was committed before it.
+    func begin() throws { try command("BEGIN ISOLATION LEVEL READ COMMITTED") }
 
     /// The tag has to be "COMMIT": for a failed transaction, COMMIT returns "ROLLBACK".
     func commit() throws {

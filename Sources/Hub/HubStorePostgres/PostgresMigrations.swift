@@ -19,7 +19,7 @@ enum PostgresMigrations {
         try connection.connect()
         defer { connection.disconnect() }
         do {
-            try connection.command("BEGIN")
+            try connection.begin()
             try connection.query("SELECT pg_advisory_xact_lock($1)", [.integer(lock)])
             try connection.command("CREATE TABLE IF NOT EXISTS hub_version (version bigint NOT NULL)")
             let version = try connection.query("SELECT version FROM hub_version").first?.integer(0) ?? 0

@@ -35,7 +35,7 @@ final class PostgresPool: Sendable {
         try await perform { connection in
             var mayBeCommitted = false
             return try Self.retrying(connection, while: { !mayBeCommitted }) {
-                try connection.command("BEGIN")
+                try connection.begin()
                 let value = try body(connection)
                 mayBeCommitted = true
                 try connection.commit()

@@ -26,4 +26,18 @@ import Testing
         try await two.close()
         server.discard(database)
     }
+
+    /// Under a stricter level a transaction doesn't see what was committed while it waited for a lock.
+    @Test func transactionsAreReadCommittedRegardlessOfTheDefault() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        let store = try await open(database + " options='-c default_transaction_isolation=serializable'")
+        let show = "SHOW transaction_isolation"
+        let outside = try await store.pool.read { try $0.query(show).first?.text(0) }
+        #expect(outside == "serializable")
+        let inside = try await store.pool.transaction { try $0.query(show).first?.text(0) }
+        #expect(inside == "read committed")
+        try await store.close()
+        server.discard(database)
+    }
 }
