@@ -65,13 +65,14 @@ final class PostgresConnection: @unchecked Sendable {
     }
 
     private func prepareSession() throws {
-        // Durable whatever the server's default is. Every query has an index, but without statistics, as for a table
-        // that was empty a moment ago, the planner would still scan whole tables.
+        // Durable whatever the server's default is or becomes: the session has its own value. Every query has an
+        // index, but without statistics, as for a table that was empty a moment ago, the planner would still scan
+        // whole tables.
         let row = try query(
             """
             SELECT current_setting('fsync') = 'on',
-                CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
-                    THEN set_config('synchronous_commit', 'on', false) END,
+                set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
+                    THEN 'on' ELSE current_setting('synchronous_commit') END, false),
                 set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
                 set_config('enable_mergejoin', 'off', false), set_config('jit', 'off', false),
                 set_config('idle_in_transaction_session_timeout', '30s', false)

@@ -12,6 +12,36 @@ import Testing
         try await PostgresHubStore(try PostgresConnectionSettings(database))
     }
 
+    @Test(arguments: ["off", "local"])
+    func everyConnectionIsDurableRegardlessOfTheServersDefault(_ setting: String) async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        let name = try #require(database.split(separator: "=").last)
+        try await server.psql(database, "ALTER DATABASE \(name) SET synchronous_commit = \(setting)")
+        let store = try await open(database)
+        let level = try await store.pool.read { try $0.query("SHOW synchronous_commit").first?.text(0) }
+        #expect(level == "on")
+        try await store.close()
+        server.discard(database)
+    }
+
+    @Test func aConnectionStaysDurableWhenTheServersDefaultBecomesWeak() async throws {
+        let server = try await PostgresServer()
+        let database = try await server.makeDatabase()
+        let store = try await open(database)
+        func level() async throws -> String? {
+            try await store.pool.read { try $0.query("SHOW synchronous_commit").first?.text(0) }
+        }
+        #expect(try await level() == "on")
+        try await server.psql(database, "ALTER SYSTEM SET synchronous_commit = off")
+        try await server.psql(database, "SELECT pg_reload_conf()")
+        // The server signals the connections that exist before it accepts one with the new default.
+        await eventually { try await server.psql(database, "SHOW synchronous_commit").output == "off\n" }
+        #expect(try await level() == "on")
+        try await store.close()
+        try await server.stop()
+    }
+
     @Test func hubsWithAnotherTimeZoneAndDateStyleSeeTheSameGenerations() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()

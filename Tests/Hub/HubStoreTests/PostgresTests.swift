@@ -128,19 +128,6 @@ import Testing
         server.discard(database)
     }
 
-    @Test(arguments: ["off", "local"])
-    func everyConnectionIsDurableRegardlessOfTheServersDefault(_ setting: String) async throws {
-        let server = try await PostgresServer.shared()
-        let database = try await server.makeDatabase()
-        let name = try #require(database.split(separator: "=").last)
-        try await server.psql(database, "ALTER DATABASE \(name) SET synchronous_commit = \(setting)")
-        let store = try await open(database)
-        let level = try await store.pool.read { try $0.query("SHOW synchronous_commit").first?.text(0) }
-        #expect(level == "on")
-        try await store.close()
-        server.discard(database)
-    }
-
     @Test func aDestroyedPINShareIsOverwrittenInItsRow() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
