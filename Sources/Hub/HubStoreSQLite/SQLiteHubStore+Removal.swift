@@ -52,8 +52,13 @@ extension SQLiteHubStore {
                 """, arguments: [number])
         if database.changesCount > 0 { return true }
         let blobs = "FROM blob WHERE household = ? ORDER BY id LIMIT \(mostRows)"
+        // Not the bytes of a blob that the household has since it was founded again.
         try database.execute(
-            sql: "INSERT OR IGNORE INTO garbage (household, blob) SELECT ?, id \(blobs)", arguments: [id, number])
+            sql: """
+                INSERT OR IGNORE INTO garbage (household, blob) SELECT ?, id FROM (SELECT id \(blobs)) AS former
+                WHERE NOT EXISTS (SELECT 1 FROM blob JOIN household ON household.number = blob.household
+                    WHERE household.id = ? AND blob.id = former.id)
+                """, arguments: [id, number, id])
         try database.execute(
             sql: "DELETE FROM blob WHERE household = ? AND id IN (SELECT id \(blobs))", arguments: [number, number])
         if database.changesCount > 0 { return true }

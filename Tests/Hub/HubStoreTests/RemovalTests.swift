@@ -20,10 +20,10 @@ struct RemovalTests {
         let (household, other) = (
             try await SampleHousehold.founded(in: store), try await SampleHousehold.founded(in: store)
         )
-        let blob = HubID.random()
-        _ = try await store.beginBlob(
-            NewBlobRequest(id: blob, size: 5, hash: .random(32)), by: household.computer, household: household.id,
-            at: now)
+        let (blob, kept) = (HubID.random(), NewBlobRequest(id: .random(), size: 5, hash: .random(32)))
+        for request in [NewBlobRequest(id: blob, size: 5, hash: .random(32)), kept] {
+            _ = try await store.beginBlob(request, by: household.computer, household: household.id, at: now)
+        }
         for _ in 0..<5 {
             _ = try await store.write([household.record(bytes: 3 << 20)], household: household.id, at: now)
         }
@@ -35,6 +35,7 @@ struct RemovalTests {
         // Founded again while the earlier one is erased.
         #expect(try await store.foundHousehold(household.request))
         _ = try await store.write([household.record()], household: household.id, at: now)
+        _ = try await store.beginBlob(kept, by: household.computer, household: household.id, at: now)
         try await store.close()
 
         let reopened = try SQLiteHubStore(path: path)
@@ -43,7 +44,8 @@ struct RemovalTests {
         #expect(try await reopened.collectGarbage(at: now) == garbage)
         #expect(try await count("record", in: reopened) == 2)
         #expect(try await count("household", in: reopened) == 2)
-        #expect(try await count("blob", in: reopened) == 0)
+        #expect(try await count("blob", in: reopened) == 1)
+        #expect(try await reopened.blob(kept.id, of: household.id) != nil)
         #expect(try await reopened.household(household.id).records == 1)
         try await reopened.close()
     }
