@@ -14,6 +14,12 @@ extension HubService {
             try Check.bytes(Data(fallback.body.utf8), 0...128, "fallback.body")
             try Check.bytes(Data(fallback.navigate.utf8), 1...256, "fallback.navigate")
         }
+        // PostgreSQL refuses it in a text, and SQLite stores the part before it.
+        let fallback = message.fallback
+        let texts: [String?] = [message.endpoint, fallback?.title, fallback?.body, fallback?.navigate]
+        guard texts.allSatisfy({ $0?.utf8.contains(0) != true }) else {
+            throw HubError(.badRequest, "A text of the subscription has the character U+0000; remove it.")
+        }
         do {
             try pushes.checkEndpoint(message.endpoint)
             _ = try PushRecipient(p256dh: message.keys.p256dh, auth: message.keys.auth)

@@ -98,6 +98,16 @@ struct PushTests {
         }
     }
 
+    @Test func aFallbackWithANULIsRefused() async throws {
+        try await run { hub, service, _, phone in
+            var subscription = TestPush.subscription(endpoint: service.endpoint("fallback"))
+            for (title, body, path) in [("Calc\0", "New", ""), ("Calc", "N\0w", ""), ("Calc", "New", "a\0b")] {
+                subscription.fallback = PushFallback(title: title, body: body, navigate: "https://hub.example/" + path)
+                #expect(try await hub.request(.setPush, token: phone.token, body: subscription).status == 400)
+            }
+        }
+    }
+
     @Test func aDeclarativeMessageHasTheFallbackAndTheSealedRecordInside() throws {
         let fallback = PushFallback(title: "T\"}", body: "B", navigate: "https://hub.example/")
         let message = try #require(DeclarativePush(fallback, payload: Data(#"{"revision": 9007199254740991}"#.utf8)))
