@@ -50,6 +50,8 @@ struct PostgresError: Error {
     /// Whether a retry of the same transaction may succeed: it conflicted with another one.
     var isCollision: Bool { ["40001", "40P01", "23505"].contains(state) }
 
+    var isDiskFull: Bool { state == "53100" }
+
     /// Whether the database is unreachable or full, and the request isn't wrong.
     var isUnavailability: Bool {
         isLost || ["08", "53", "57", "58"].contains(state.prefix(2))
@@ -62,6 +64,8 @@ extension HubError {
     init(database error: any Error) {
         if let error = error as? HubError {
             self = error
+        } else if (error as? PostgresError)?.isDiskFull == true {
+            self.init(.unavailable, "The disk of the hub's database is full; its operator has to free some space.")
         } else if error is PostgresHubStoreError || (error as? PostgresError)?.isUnavailability == true {
             self.init(.unavailable, "The hub can't reach its database now; try again in a moment.")
         } else if let error = error as? PostgresError, ["22021", "22P05"].contains(error.state) {
