@@ -17,9 +17,7 @@ public final class PostgresBlobStore: HubBlobStore {
     public func write(_ bytes: [UInt8], at offset: UInt64, of blob: StoredBlobID) async throws {
         guard !bytes.isEmpty, offset < UInt64(Int64.max >> 8) else { return }
         try await pool.transaction { connection in
-            // Serialises two writers of one blob.
-            try connection.query(
-                "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("\(blob.household)\(blob.blob)")])
+            try Self.lock(blob, connection)
             let size = try Self.size(blob, connection)
             guard offset <= size else { throw HubError.blobOffset(size) }
             let (begin, end) = (Int(offset), Int(offset) + bytes.count)
@@ -37,6 +35,12 @@ public final class PostgresBlobStore: HubBlobStore {
                     Self.name(blob) + [.integer(Int64(place)), .bytes(Data(part)), .integer(Int64(from))])
             }
         }
+    }
+
+    /// Serialises the writers of a blob and its removal, until the transaction ends.
+    private static func lock(_ blob: StoredBlobID, _ connection: PostgresConnection) throws {
+        try connection.query(
+            "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [.text("\(blob.household)\(blob.blob)")])
     }
 
     private static func size(_ blob: StoredBlobID, _ connection: PostgresConnection) throws -> UInt64 {
@@ -69,8 +73,14 @@ public final class PostgresBlobStore: HubBlobStore {
     public func remove(_ blobs: [StoredBlobID]) async throws {
         for blob in blobs {
             try await pool.transaction { connection in
-                _ = try connection.query(
-                    "DELETE FROM blob_piece WHERE household = $1 AND blob = $2", Self.name(blob))
+                try Self.lock(blob, connection)
+                // Another hub may have removed it too; since then it may have been begun again.
+                try connection.query(
+                    """
+                    DELETE FROM blob_piece WHERE household = $1 AND blob = $2 AND NOT EXISTS (
+                        SELECT 1 FROM household JOIN blob ON blob.household = household.number
+                        WHERE household.id = $1 AND blob.id = $2)
+                    """, Self.name(blob))
             }
         }
     }

@@ -128,6 +128,34 @@ import Testing
         server.discard(database)
     }
 
+    /// Both hubs collect the same garbage, and one of them removes it late.
+    @Test func aBlobThatIsBegunAgainIsNotRemovedByTheOtherHub() async throws {
+        let server = try await PostgresServer.shared()
+        let database = try await server.makeDatabase()
+        let (one, two) = (try await open(database), try await open(database))
+        let (blobs, late) = (PostgresBlobStore(one), PostgresBlobStore(two))
+        let household = try await SampleHousehold.founded(in: one)
+        let request = NewBlobRequest(id: .random(), size: 3, hash: .random(32))
+        let blob = StoredBlobID(household: household.id, blob: request.id)
+        func upload() async throws {
+            _ = try await one.beginBlob(request, by: household.computer, household: household.id, at: now)
+            try await blobs.write([1, 2, 3], at: 0, of: blob)
+            try await one.advanceBlob(request.id, of: household.id, from: 0, to: 3, isComplete: true, at: now)
+        }
+        try await upload()
+        for store in [one, two] { #expect(try await store.collectGarbage(at: now + 86_401) == [blob]) }
+        try await blobs.remove([blob])
+        try await one.forgetGarbage([blob])
+        await expectRefusal(.notFound) { _ = try await blobs.read(blob, offset: 0, length: 3) }
+        try await upload()
+        try await late.remove([blob])
+        try await two.forgetGarbage([blob])
+        #expect(try await blobs.read(blob, offset: 0, length: 3) == [1, 2, 3])
+        try await one.close()
+        try await two.close()
+        server.discard(database)
+    }
+
     @Test func aDestroyedPINShareIsOverwrittenInItsRow() async throws {
         let server = try await PostgresServer.shared()
         let database = try await server.makeDatabase()
