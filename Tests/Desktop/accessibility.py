@@ -9,6 +9,7 @@ as JSON on each line of standard input, one reply on each line of standard outpu
     {"do": "type", "process": PID, "role": ROLE, "name": NAME, "text": TEXT}
 """
 
+import faulthandler
 import json
 import sys
 import warnings
@@ -18,6 +19,8 @@ import gi
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib  # noqa: E402
 
+# Where libatspi crashes, the test shows in what.
+faulthandler.enable()
 # Debian 12's names of the interfaces are deprecated in later versions.
 warnings.simplefilter("ignore")
 # While GTK draws it answers late. What was given up takes effect nevertheless, and the test would press it twice.

@@ -74,7 +74,7 @@ import Testing
         try await session.client.call(\.openVault, body: PasscodeRequest(passcode: WindowSession.passcode))
         try await session.x(BuiltProducts.path("applocker"), "file", "lock", path, other)
         try await session.client.call(\.closeVault)
-        try await session.startWindow(shows: "Passcode", files: [path + ".aplk"])
+        try await session.startWindow(shows: "Passcode", files: [path + ".aplk"], dialogs: 1)
         // From its folder, by a name that looks like an option and like an address.
         try await session.x(
             "/bin/sh", "-c", "cd \"$1\" && exec \"$2\" -- '-letter: of May.txt.aplk'", "sh", session.directory.path,

@@ -119,9 +119,13 @@ final class WindowSession: Sendable {
     /// Starts applocker-desktop and waits until its window is shown, which is when one of these names is.
     /// - Parameters:
     ///   - files: that it is started with, as by a file manager.
+    ///   - dialogs: how many it opens at once. They are awaited on the X server: GTK lists a window that it is about to
+    ///     show as the application itself, and libatspi would follow that without end.
     ///   - mounts: commands of a shell that change the files which it sees, in a mount namespace of its own.
     @discardableResult
-    func startWindow(shows names: String..., files: [String] = [], mounts: String? = nil) async throws -> ChildProcess {
+    func startWindow(
+        shows names: String..., files: [String] = [], dialogs: Int = 0, mounts: String? = nil
+    ) async throws -> ChildProcess {
         let names = names.isEmpty ? ["Menu", "Set up AppLocker"] : names
         let program = try BuiltProducts.path("applocker-desktop")
         let window =
@@ -134,6 +138,9 @@ final class WindowSession: Sendable {
                 try ChildProcess(program, files, environment: environment)
             }
         self.window.withLock { $0 = window }
+        if dialogs > 0 {
+            try await awaiting("the dialog is shown") { try await self.xWindows().count > dialogs }
+        }
         await eventually(every: .milliseconds(100), "the window is shown: \(window.stateDescription)") {
             guard window.isRunning else { return true }
             return try await self.parts().contains { names.contains($0.name) }
