@@ -58,6 +58,20 @@ const onceRead = ({ device }, body) => before(device, "openStatusKeys", body);
 const onceStoring = ({ device }, body) => before(device.tabs, "exclusive", body, (what) => what === "drawer");
 
 export const tests = {
+    async aRecordThatArrivesBeforeItsKeyIsReadOnceTheKeyIsThere() {
+        const household = await FakeHousehold.make();
+        const { companion } = await pairedCompanion(household, { pin, time: quick });
+        const { store } = companion.device;
+        household.statusKeys.push(randomBytes(32));
+        const event = await household.sealed("events", randomID(), household.event("Under the key that comes later."));
+        household.store(event);
+        await eventually(async () => (await store.deferred()).length === 1, "the event is deferred");
+        household.store(await household.keysFor(household.phone, { revision: 2 }));
+        await eventually(async () => await store.record(`events/${event.id}`), "the event is read");
+        equal((await store.deferred()).length, 0, "deferred records");
+        companion.close();
+    },
+
     async keysAreStoredIfAppLockerIsLockedMeanwhile() {
         for (const once of [onceRead, onceStoring]) {
             const { companion } = await receivedKeys((phone) => once(phone, () => phone.lock()));
