@@ -26,7 +26,8 @@ import { sealedBytes } from "../crypto/signature.js";
 class RosterNeeded extends Error {}
 
 /**
- * Ingests records, and the sequence number up to which everything was seen. One batch at a time over all tabs.
+ * Ingests records, and the sequence number up to which everything was seen. One batch at a time over all tabs. New keys
+ * open what was deferred without them.
  * @param {DeviceSession} device
  * @param {HubRecord[]} records
  * @param {{ cursor?: number, undeferred?: number[], seen?: string }} [rest] `seen`: the hub's store that served them,
@@ -35,13 +36,13 @@ class RosterNeeded extends Error {}
  * @returns {Promise<string[]>} the keys of the records that changed
  */
 export async function ingestRecords(device, records, rest = {}) {
-    try {
-        return await ingestBatch(device, records, false, rest);
-    } catch (error) {
+    const { hasNewKeys, changed } = await ingestBatch(device, records, false, rest).catch(async (error) => {
         if (!(error instanceof RosterNeeded)) throw error;
-    }
-    await device.followRoster();
-    return ingestBatch(device, records, true, rest);
+        await device.followRoster();
+        return ingestBatch(device, records, true, rest);
+    });
+    if (hasNewKeys && !rest.undeferred) await ingestDeferred(device).catch((error) => console.warn(error));
+    return changed;
 }
 
 /**
@@ -49,7 +50,7 @@ export async function ingestRecords(device, records, rest = {}) {
  * @param {HubRecord[]} records
  * @param {boolean} hasFollowedRoster since the hub served them
  * @param {{ cursor?: number, undeferred?: number[], seen?: string }} rest
- * @returns {Promise<string[]>} throws RosterNeeded before anything is written
+ * @returns {Promise<Batch>} throws RosterNeeded before anything is written
  */
 function ingestBatch(device, records, hasFollowedRoster, { cursor, undeferred = [], seen }) {
     return device.tabs.exclusive("take", async () => {
@@ -71,7 +72,7 @@ function ingestBatch(device, records, hasFollowedRoster, { cursor, undeferred = 
         for (const refusal of batch.refusals) await device.reportProtocolViolation(refusal.message, true);
         if (batch.hasNewKeys) device.tabs.post({ kind: "state" });
         device.changed(batch.changed);
-        return batch.changed;
+        return batch;
     });
 }
 

@@ -118,7 +118,7 @@ export class SyncLoop {
         await device.followRoster();
         device.notResent.clear();
         const seen = await this.sync();
-        await this.#ingestDeferred();
+        if (device.unlocked) await ingestDeferred(device).catch((error) => console.warn(error));
         await this.#sendOrWait();
         if (!this.turns) return this.#stream(seen, signal);
         // While the streams of others are open, everything is here that was at the hub when this began.
@@ -161,7 +161,6 @@ export class SyncLoop {
                 await device.followRoster();
                 // Members changed, so the keys may have to change.
                 if (device.sharesKeys) await this.#sendOrWait();
-                await this.#ingestDeferred();
             }
             if (item.kind === "live") {
                 await ingestRecords(device, [], { cursor: item.sequence, seen });
@@ -173,16 +172,10 @@ export class SyncLoop {
         }
     }
 
-    /** What arrived before its key: another member may have been faster than the one who sent that. */
-    async #ingestDeferred() {
-        if (this.device.unlocked) await ingestDeferred(this.device).catch((error) => console.warn(error));
-    }
-
     /** @param {HubRecord[]} records of the stream @param {number} cursor @param {string} seen */
     async #ingestRecords(records, cursor, seen) {
         const apart = await divergedIn(this.device);
         await ingestRecords(this.device, records, { cursor, seen });
-        if (records.some(({ collection }) => collection === "keys")) await this.#ingestDeferred();
         for (const record of records) if (await callsForSending(this.device, record, apart)) return this.#sendOrWait();
     }
 
