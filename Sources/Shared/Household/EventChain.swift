@@ -11,8 +11,11 @@ public struct EventChain: Codable, Equatable, Sendable {
     public init() {}
 
     public mutating func add(_ id: HubID, previous: HubID?) {
-        if seen.isEmpty { beginning = previous }
-        if seen.isEmpty, let previous { named.remove(previous) }
+        if seen.isEmpty {
+            beginning = previous
+            // A status may have named it before.
+            if let previous { named.remove(previous) }
+        }
         seen.insert(id)
         named.remove(id)
         if let previous { note(previous) }

@@ -56,7 +56,7 @@ extension HouseholdService {
     /// How many records of a device don't open. Others may stay under its name: in the vault that this computer shares
     /// with phones, the author of the newest keys adopts them.
     private func countUnreadable(by device: ItemID, _ ring: KeyRing) async throws -> Int {
-        let ring = try (await vault.openKeys()?.ring ?? ring).adding(ring.entries)
+        let ring = try await self.ring(with: ring)
         let document = try await passcodes.requireVaultDocument()
         let keys = VaultKeys(vault: document.vault, ring: ring, device: signingKey.publicKey.id)
         return try await store.vaultRecords().filter { $0.author == device && !keys.opens($0) }.count
@@ -132,21 +132,13 @@ extension HouseholdService {
         _ records: [StoredRecord], into change: inout StateChange, under ring: KeyRing, vault: ItemID,
         where isDue: (StoredRecord, UInt32) -> Bool
     ) throws {
-        let own = signingKey.publicKey.id
-        let keys = VaultKeys(vault: vault, ring: ring, device: own)
+        let keys = VaultKeys(vault: vault, ring: ring, device: signingKey.publicKey.id)
         for record in records where record.name.collection != .audit {
-            let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
-            guard let current = ring.current(kind, vault: record.name.vault)?.epoch, isDue(record, current),
-                record.name.revision < HubRecord.maximumNumber
+            guard let current = keys.newestEpoch(for: record), isDue(record, current),
+                record.name.revision < HubRecord.maximumNumber,
+                let resealed = record.sealed == nil
+                    ? keys.removed(record) : try keys.resealed(record, revision: record.name.revision + 1)
             else { continue }
-            var resealed: StoredRecord?
-            if record.sealed == nil {
-                resealed = record.removed(by: own)
-                resealed?.epoch = current
-            } else {
-                resealed = try keys.resealed(record, revision: record.name.revision + 1)
-            }
-            guard let resealed else { continue }
             change.resealed.append(resealed)
             change.replaced[resealed.name] = RecordStamp(of: record)
         }

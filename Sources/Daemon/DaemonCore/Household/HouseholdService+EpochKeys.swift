@@ -184,7 +184,8 @@ extension HouseholdService {
         return Set(roster.history.filter { $0.kind == .admit && $0.author == own }.map(\.device)).union([own])
     }
 
-    private func ring(with opened: KeyRing) async throws -> KeyRing {
+    /// The open vault's keys and these.
+    func ring(with opened: KeyRing) async throws -> KeyRing {
         try (await vault.openKeys()?.ring ?? opened).adding(opened.entries)
     }
 

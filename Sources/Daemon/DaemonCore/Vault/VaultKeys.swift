@@ -48,10 +48,15 @@ struct VaultKeys: Sendable {
         return StoredRecord(name: name, epoch: inbox.epoch, author: device, sealed: box, blobs: record.blobs)
     }
 
+    /// The epoch of the newest key for a record; nil without one.
+    func newestEpoch(for record: StoredRecord) -> UInt32? {
+        let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
+        return ring.current(kind, vault: record.name.vault)?.epoch
+    }
+
     /// Its next revision as a tombstone, by this device in the newest epoch.
     func removed(_ record: StoredRecord) -> StoredRecord {
-        let kind: KeyRing.Kind = record.name.collection == .intruders ? .inbox : .vault
-        return record.removed(by: device, epoch: ring.current(kind, vault: record.name.vault)?.epoch)
+        record.removed(by: device, epoch: newestEpoch(for: record))
     }
 
     /// The body of a record: of an envelope, or of a box to this vault's inbox.
