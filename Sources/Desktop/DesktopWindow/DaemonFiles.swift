@@ -41,6 +41,7 @@ struct DaemonFiles: FileTransfer {
         }
         return path
     }
+
     func changeInPlace(
         _ change: InPlaceChange, _ paths: [String], keepsOriginals: Bool,
         earlierPasscode: @escaping @Sendable (_ name: String) async throws -> String,

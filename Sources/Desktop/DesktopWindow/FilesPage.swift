@@ -95,7 +95,7 @@ final class FilesPage: Page {
 
     private func isBusy() -> Bool {
         guard let work = model.work else { return false }
-        context.announce(localized("\(work.title) is not finished. Wait until it ends."))
+        context.announce(work.refusal)
         return true
     }
 

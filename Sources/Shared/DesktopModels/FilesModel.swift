@@ -121,7 +121,7 @@ public final class FilesModel {
     /// Locks or unlocks files, and all files below folders, where they are, and continues after a file that fails. The
     /// outcome stays after a lock: its sentences name no content of the vault.
     public func changeInPlace(_ change: InPlaceChange, _ paths: [String], keepsOriginals: Bool = false) async {
-        if let work { return context.announce(localized("\(work.title) is not finished. Wait until it ends.")) }
+        if let work { return context.announce(work.refusal) }
         outcome = []
         do {
             let done = try await running.run(Self.title(change, paths)) { [transfer, context] progress in

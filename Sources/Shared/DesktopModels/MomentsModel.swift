@@ -313,7 +313,7 @@ public final class MomentsModel {
         _ title: String, ifStopped stopped: String,
         _ body: @escaping @Sendable (@escaping TransferWork.ProgressHandler) async throws -> [String]
     ) async {
-        if let work { return context.announce(localized("\(work.title) is not finished. Wait until it ends.")) }
+        if let work { return context.announce(work.refusal) }
         outcome = []
         do {
             outcome = try await running.run(title, body).map { localized(written: $0) }

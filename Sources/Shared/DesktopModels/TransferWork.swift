@@ -13,6 +13,9 @@ public final class TransferWork {
         public var title: String
         /// 0 to 1, of all steps.
         public var part: Double
+
+        /// Why another one can't begin.
+        public var refusal: String { localized("\(title) is not finished. Wait until it ends.") }
     }
 
     public private(set) var step: Step?
@@ -34,8 +37,7 @@ public final class TransferWork {
         guard stop == nil else {
             throw ControlError(
                 .failed,
-                step.map { localized("\($0.title) is not finished. Wait until it ends.") }
-                    ?? localized("Another transfer is not finished. Wait until it ends."))
+                step?.refusal ?? localized("Another transfer is not finished. Wait until it ends."))
         }
         let (parts, newest) = AsyncStream.makeStream(of: Double.self, bufferingPolicy: .bufferingNewest(1))
         let task = Task {

@@ -209,7 +209,7 @@ public struct PhotoImport: Sendable {
         let isReduced: Bool
     }
 
-    /// Decoding a JPEG uses one processor.
+    /// Decoding a JPEG uses one processor: two of them have work while the third photo waits for the daemon.
     private static let photosAtOnce = 3
 
     /// The result for each picture, nil for those not begun after a failure that ends the import; and that failure.
