@@ -145,16 +145,13 @@ def browser(run, folder):
     session = phone.context.new_cdp_session(page)
     chosen = session.send("Runtime.evaluate", {"expression": "chosenInput"})["result"]["objectId"]
     session.send("DOM.setFileInputFiles", {"files": [str(folder)], "objectId": chosen})
-    add = page.get_by_role("button", name=re.compile("^Add .* photos"))
-    add.wait_for(timeout=600_000)
+    button = page.get_by_role("button", name=re.compile("^Add .* photos"))
+    button.wait_for(timeout=600_000)
     page.evaluate(SHOW_THE_END)
 
     def act():
         try:
-            page.evaluate(
-                "() => [...document.querySelectorAll('button')].find((one) => /^Add .* photos/"
-                ".test(one.textContent)).click()"
-            )
+            button.click()
             connection.close()
             chromium.wait_for_title(END)
         finally:
