@@ -33,14 +33,8 @@ final class DesktopSession: Sendable {
         bus = try await Self.startBus(home.path("bus"), environment)
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=" + home.path("bus")
         self.environment = environment
-        let windowManager = try ChildProcess(
-            "openbox", ["--sm-disable", "--startup", "touch openbox-runs"], environment: environment,
-            workingDirectory: home.path, user: Self.user)
-        self.windowManager = windowManager
-        // It starts this once it has grabbed its keys.
-        await eventually("openbox runs") { [home] in
-            FileManager.default.fileExists(atPath: home.path("openbox-runs"))
-        }
+        windowManager = try await ChildProcess.openbox(
+            environment: environment, workingDirectory: home.path, user: Self.user)
         try await before(environment)
         prompter = try await Self.startPrompter(applocker, environment)
     }

@@ -33,7 +33,8 @@ class DesktopWindow:
         self.processes = []
         bus = self.start("dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address")
         self.environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
-        self.start("openbox", "--sm-disable")
+        # A window that is shown before openbox runs is never shown.
+        self.start("openbox", "--sm-disable", "--startup", "echo started").stdout.readline()
         self.reader = self.start("/usr/bin/python3", pages.ROOT / "Tests/Desktop/accessibility.py")
         self.window = self.start(computer.programs / "applocker-desktop")
         eventually(lambda: self.shows("Overview"), "the window is shown")

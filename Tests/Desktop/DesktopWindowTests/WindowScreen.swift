@@ -62,7 +62,7 @@ final class XScreen: WindowScreen {
         server = try await XServer(screen: "1280x800x24")
         clientEnvironment = ["DISPLAY": server.display, "GDK_BACKEND": "x11"]
         self.environment = environment.merging(clientEnvironment) { $1 }
-        windowManager = try ChildProcess("openbox", ["--sm-disable"], environment: self.environment)
+        windowManager = try await ChildProcess.openbox(environment: self.environment)
     }
 
     func press(_ keys: String) async throws { try await run("key", "--delay", "20", keys) }

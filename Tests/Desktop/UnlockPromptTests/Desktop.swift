@@ -30,16 +30,7 @@ final class Desktop: Sendable {
             to: "config/gtk-4.0/settings.ini")
         server = try await XServer(screen: "1024x768x24", repeatsKeys: repeatsKeys)
         environment = Self.environment(directory).merging(["DISPLAY": server.display, "GDK_BACKEND": "x11"]) { $1 }
-        windowManager = kind == .openbox ? try ChildProcess("openbox", ["--sm-disable"], environment: environment) : nil
-        if kind == .openbox {
-            let isManaged = await eventually("openbox manages the screen") {
-                try await self.x("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").contains("window id")
-            }
-            try #require(
-                isManaged,
-                "\(String(describing: windowManager?.exit)) \(windowManager?.errorOutput ?? "") \(server.process.errorOutput)"
-            )
-        }
+        windowManager = kind == .openbox ? try await ChildProcess.openbox(environment: environment) : nil
     }
 
     static func environment(_ directory: TemporaryDirectory) -> [String: String] {
