@@ -90,6 +90,12 @@ const isKnown = (error) => error instanceof Error
     && ["CompanionError", "FormatError", "HubError", "HubUnreachable", "StoreError"].includes(error.name);
 
 /**
+ * What a person can pass on of an unexpected error; "" of others.
+ * @param {unknown} error
+ */
+export const detailOf = (error) => (isKnown(error) ? "" : String(error).slice(0, 200));
+
+/**
  * A sentence for people; the messages of AppLocker's errors are sentences already.
  * @param {unknown} error
  */
