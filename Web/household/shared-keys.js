@@ -105,7 +105,8 @@ export async function addVaultKeys(keys, record, isHousehold = false, needsBox =
         wipe(body);
         const isOurs = given.entries.every(({ kind, vault: id, epoch }) => epoch <= record.epoch
             && ((kind === ringKind.vault && id === vault) || (kind === ringKind.status && id === household)));
-        if (!isOurs || !given.key(ringKind.vault, vault, record.epoch)) throw new RecordRefusal("unreadable");
+        if (!isOurs || !given.key(ringKind.vault, vault, record.epoch)
+            || !given.key(ringKind.status, household, record.epoch)) throw new RecordRefusal("unreadable");
         if (isHousehold && first && !given.key(ringKind.vault, vault, first.epoch)) {
             throw new RecordRefusal("unreadable");
         }
