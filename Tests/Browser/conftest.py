@@ -8,6 +8,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -19,7 +20,7 @@ import pages
 import raw_chromium
 import requirements
 import storage
-from computer import Household
+from computer import Computer, Household
 from founding_steps import PhoneHub
 from moment_devices import Device
 from phone import Phone
@@ -247,3 +248,15 @@ def cleo(new_context, neighbours, hub):
     cleo = Person(new_context, hub, neighbours.cleo)
     yield cleo
     cleo.phone.quiet()
+
+
+@pytest.fixture
+def computer_of_ben(neighbours, hub, tmp_path):
+    """Ben's computer with its earlier state, at the hub of both households."""
+    computer = Computer(neighbours.programs, tmp_path / "ben", hub.port)
+    shutil.copytree(neighbours.folder / "ben", computer.folder, ignore=shutil.ignore_patterns("*.sock"))
+    try:
+        computer.turn_on()
+        yield computer
+    finally:
+        computer.end()

@@ -1,10 +1,7 @@
 """What a member of a shared vault may do, and a device that its household revoked."""
 
-import shutil
-
 import pytest
 
-from computer import Computer
 from phone import PIN, Phone
 from vault_steps import NAMES, NEWEST, CompanionTab, joins, share
 
@@ -17,18 +14,6 @@ SERVED = """async () => {
     const { token } = (await window.v.ours()).companion.device.facts;
     return new HubClient(location.origin, token).records(0).then(() => "served", ({ code }) => code);
 }"""
-
-
-@pytest.fixture
-def computer_of_ben(neighbours, hub, tmp_path):
-    """Ben's computer with its earlier state, at the hub of both households."""
-    computer = Computer(neighbours.programs, tmp_path / "ben", hub.port)
-    shutil.copytree(neighbours.folder / "ben", computer.folder, ignore=shutil.ignore_patterns("*.sock"))
-    try:
-        computer.turn_on()
-        yield computer
-    finally:
-        computer.end()
 
 
 def test_an_invited_member_has_every_right_of_the_founder(anna, ben, cleo):

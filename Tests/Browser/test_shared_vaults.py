@@ -6,7 +6,7 @@ import sqlite3
 
 from moment_devices import files_below
 from phone import PIN
-from vault_steps import NAMES, NEWEST, OPEN, SAVE, SEAL, joins, share
+from vault_steps import INVITE, NAMES, NEWEST, OPEN, SAVE, SEAL, joins, share
 from waiting import eventually, eventually_equals
 
 
@@ -149,10 +149,7 @@ def test_bad_invitations_are_refused_with_a_reason(anna, ben, cleo, hub):
     share(anna, ben)
 
     def link():
-        return anna.do("""async () => {
-            window.v.invited = await (await window.v.ours()).membership.invite();
-            return window.v.invited.link;
-        }""")
+        return anna.do(INVITE)
 
     def tries(address, person=cleo):
         return person.do(

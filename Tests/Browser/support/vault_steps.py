@@ -37,6 +37,16 @@ TITLES = """async () => {
     const { companion } = await window.v.ours();
     return (await companion.moments.list()).moments.map(({ title }) => title).sort().join();
 }"""
+INVITE = """async () => {
+    window.v.invited = await (await window.v.ours()).membership.invite();
+    return window.v.invited.link;
+}"""
+ASKING = """async () => {
+    const { membership } = await window.v.ours();
+    window.v.asking = await membership.asking(window.v.invited.invitation);
+    return window.v.asking !== null;
+}"""
+ADMIT = "async () => (await window.v.ours()).membership.admit(window.v.invited.invitation, window.v.asking)"
 NAMES = "async () => (await (await window.v.ours()).membership.members()).map(({ name }) => name).join()"
 SENT = "async () => (await (await window.v.ours()).companion.device.store.waiting()).length === 0"
 # The newest key of the vault on this device, and its epoch.
@@ -49,7 +59,7 @@ NEWEST = """async () => {
 
 class Neighbours:
     """Anna's household and Ben's at one hub: the data of the hub, and of the browsers of three devices. Their computers
-    are stopped: a shared vault doesn't need them."""
+    are stopped: a shared vault of phones doesn't need them."""
 
     def __init__(self, household, browser, folder):
         self.programs, self.port, self.folder, self.count = household.programs, household.first.port, folder, 0
@@ -143,10 +153,7 @@ class CompanionTab(Person):
 def joins(inviter, guest, link=None, agrees=True):
     """The guest asks to join with the inviter's link; the inviter accepts or withdraws the invitation. Returns the name
     that the inviter sees and the guest's result."""
-    link = link or inviter.do("""async () => {
-        window.v.invited = await (await window.v.ours()).membership.invite();
-        return window.v.invited.link;
-    }""")
+    link = link or inviter.do(INVITE)
     guest.do(
         """(link) => {
         window.v.joining = window.v.companion.vaults.join(link).then(
@@ -155,16 +162,9 @@ def joins(inviter, guest, link=None, agrees=True):
     }""",
         link,
     )
-    inviter.until(
-        """async () => {
-        const { membership } = await window.v.ours();
-        window.v.asking = await membership.asking(window.v.invited.invitation);
-        return window.v.asking !== null;
-    }""",
-        "the guest's request arrives",
-    )
+    inviter.until(ASKING, "the guest's request arrives")
     if agrees:
-        inviter.do("async () => (await window.v.ours()).membership.admit(window.v.invited.invitation, window.v.asking)")
+        inviter.do(ADMIT)
     else:
         inviter.do("async () => (await window.v.ours()).membership.withdraw(window.v.invited.invitation)")
     return inviter.do("() => window.v.asking.name"), guest.do("() => window.v.joining")
