@@ -16,6 +16,9 @@ def write_all():
     phone, den = device("phone"), device("den")
     household = bytes.fromhex(ident("phone household"))
     vault = derived("applocker/1/shared-vault", household).hex()
+    # Of the member in its own household.
+    own = device_id(den)
+    owner = derived("applocker/1/vault-owner", household, device_id(phone), own).hex()
     info = fields("applocker/1/box", "record")
 
     def name_of(epoch, revision):
@@ -57,7 +60,7 @@ def write_all():
     ]:
         name = name_of(epoch, revision)
         sealed = boxed(label, name, entries or keys(1, 2), *members)
-        opens.append(case(label, epoch, sealed, name, entries, vault=vault))
+        opens.append(case(label, epoch, sealed, name, entries, vault=vault, device=own.hex(), owner=owner))
     name = name_of(2, 1)
     good = boxed("good", name, keys(1, 2), phone)
 

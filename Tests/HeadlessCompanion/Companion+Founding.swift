@@ -6,30 +6,32 @@ public import SealedFormats
 // A phone that founds a household, or administers one that a phone founded.
 extension Companion {
     /// Founds a household, makes the keys of its first epoch, and sends its own name.
-    /// - Parameter start: of a start link, if the hub needs one.
+    /// - Parameters:
+    ///   - start: of a start link, if the hub needs one.
+    ///   - role: a computer's founds a shared vault, in which every member has it.
     /// - Throws: as `join`.
     public static func found(
-        at settings: HubSettings, start: String? = nil, name: String, directory: String,
-        clock: @escaping @Sendable () -> UInt64 = systemClock, connect: Connect
+        at settings: HubSettings, start: String? = nil, role: DeviceRole = .administrator, name: String,
+        directory: String, clock: @escaping @Sendable () -> UInt64 = systemClock, connect: Connect
     ) async throws -> Companion {
         let files = CompanionFiles(directory: directory)
         guard !files.exists else { throw CompanionError("There is a companion in \(directory) already.") }
         try files.prepare()
         let (key, boxKey) = (DeviceSigningKey(), BoxKeyPair())
-        let roster = Roster(founder: key, boxKey: boxKey.publicKey, role: .administrator, at: clock() / 1_000)
+        let roster = Roster(founder: key, boxKey: boxKey.publicKey, role: role, at: clock() / 1_000)
         let secrets = HouseholdSecrets(
             household: roster.household, signingKey: key, boxKey: boxKey,
             token: .random(count: HouseholdSecrets.tokenLength), ring: KeyRing([]))
         try await connect(settings, secrets.token).found(
             NewHouseholdRequest(
                 household: HubID(roster.household), device: HubID(secrets.device), entry: Data(roster.entries[0]),
-                tokenHash: secrets.tokenHash, role: .administrator, start: start))
+                tokenHash: secrets.tokenHash, role: HubDeviceRole(role), start: start))
         try files.save(secrets, deviceSecret: .random(count: 32))
         try files.save(
             CompanionState(
                 hub: settings.url, certificates: settings.certificates, proxy: settings.proxy,
                 isInsecure: settings.isInsecure, household: roster.household, computer: secrets.device,
-                roster: roster.entries.map { Data($0) }))
+                roster: roster.entries.map { Data($0) }, isSharedVault: role == .computer))
         let companion = try Companion(directory: directory, clock: clock, connect: connect)
         try await companion.settleKeys()
         try await companion.sendName(name)

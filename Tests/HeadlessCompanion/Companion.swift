@@ -50,6 +50,7 @@ public actor Companion {
     }
 
     public var device: HubID { HubID(secrets.device) }
+    private var usesEpochKeys: Bool { roster.isPhoneFounded || state.isSharedVault }
 
     // MARK: Pairing
 
@@ -275,7 +276,7 @@ public actor Companion {
     private func open(_ record: CheckedRecord) throws -> Ingested? {
         let id = HubID(record.name.id)
         switch record.name.collection {
-        case .keys where roster.isPhoneFounded && record.name.id == epochKeysID(record.epoch):
+        case .keys where usesEpochKeys && record.name.id == epochKeysID(record.epoch):
             guard record.epoch <= roster.keysEpoch, let sealed = record.sealed,
                 let ring = try? EpochKeys.open(
                     sealed, as: record.name, epoch: record.epoch, for: secrets.device, with: secrets.boxKey)

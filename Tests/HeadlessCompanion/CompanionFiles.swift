@@ -33,6 +33,8 @@ struct CompanionState: Codable {
     var owners = VaultOwners()
     var refused = 0
     var misbehaviour: [String] = []
+    /// What it founded is a shared vault, not a household.
+    var isSharedVault = false
 }
 
 /// A companion's directory. Its keys are in a file that only its user can read, without a PIN: it is for tests and

@@ -2,7 +2,7 @@
 import { boxOwner } from "/crypto/box.js";
 import { hex, unhex } from "/crypto/bytes.js";
 import { KeyRing } from "/crypto/ring.js";
-import { addVaultKeys, sharedVaultID } from "/household/shared-keys.js";
+import { addVaultKeys, ownerTag, sharedVaultID } from "/household/shared-keys.js";
 import { equal, refusal, vectors } from "./harness.js";
 
 /** @param {any} vector */
@@ -20,7 +20,9 @@ export const tests = {
         equal([document.opens.length, document.refused.length], [4, 16], "epoch_keys is complete");
         for (const vector of document.opens) {
             equal(await opened(vector), vector.entries ?? [], vector.name);
-            equal(await sharedVaultID(vector.record.vault), vector.vault, vector.name);
+            const { record, member, device } = vector;
+            equal(await sharedVaultID(record.vault), vector.vault, vector.name);
+            equal(await ownerTag(record.vault, member, device), vector.owner, vector.name);
         }
         for (const vector of document.refused) {
             equal(await refusal(() => opened(vector)), "unreadable", vector.name);

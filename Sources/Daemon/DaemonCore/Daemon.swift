@@ -23,6 +23,7 @@ public struct Daemon: Sendable {
         var directory: any ProcessDirectory
         var sessionSignals: any SessionSignalsPort
         var household: HouseholdPorts
+        var vaultReplicas: any VaultReplicas
         /// Returns the camera of this input; "auto" is the first one. The adapter defines which inputs are valid.
         var makeCamera: @Sendable (_ input: String) -> any PhotoSource
         /// Runs the integrity checks of this computer, which only read.
@@ -38,7 +39,7 @@ public struct Daemon: Sendable {
         public init(
             records: any RecordStore, blobs: any BlobStore, activity: any ActivityStore, resolver: any AppResolver,
             gate: any LaunchGatePort, time: any TimeSource, directory: any ProcessDirectory,
-            sessionSignals: any SessionSignalsPort, household: HouseholdPorts,
+            sessionSignals: any SessionSignalsPort, household: HouseholdPorts, vaultReplicas: any VaultReplicas,
             makeCamera: @escaping @Sendable (String) -> any PhotoSource,
             inspectHost: @escaping @Sendable () async -> [IntegrityFinding],
             eraseKeys: @escaping @Sendable () throws -> Void, restart: @escaping @Sendable () -> Void,
@@ -50,6 +51,7 @@ public struct Daemon: Sendable {
             self.inspectHost = inspectHost
             self.sessionSignals = sessionSignals
             self.household = household
+            self.vaultReplicas = vaultReplicas
             self.eraseKeys = eraseKeys
             self.records = records
             self.blobs = blobs
@@ -96,25 +98,35 @@ public struct Daemon: Sendable {
         let sync = SyncService(
             household: household, store: store, blobs: ports.blobs, time: ports.time, log: log, authorizer: authorizer,
             events: events)
-        let files = FileService(
-            records: ports.records, blobs: ports.blobs, vault: vault, time: ports.time,
-            fetch: { try await sync.fetch($0) })
+        let files = FileService(records: ports.records, blobs: ports.blobs, vault: vault, time: ports.time)
+        let contents = ContentService(records: ports.records, blobs: ports.blobs) {
+            _ = try await vault.keys(for: $0)
+        } fetch: {
+            try await sync.fetch($0)
+        }
+        let moments = MomentService(records: ports.records, blobs: ports.blobs, time: ports.time) {
+            try await vault.keys(for: $0)
+        }
         let sealed = SealedServices(
             vault: vault,
             notes: NoteService(records: ports.records, vault: vault, time: ports.time, deviceName: deviceName),
             files: files,
-            moments: MomentService(records: ports.records, blobs: ports.blobs, vault: vault, time: ports.time),
+            own: MomentVault(moments: moments, contents: contents),
+            shared: SharedVaultService(
+                vault: vault, household: household, documents: ports.records, replicas: ports.vaultReplicas,
+                deviceName: deviceName, time: ports.time, log: log, changes: changes),
             intruders: IntruderService(
                 records: ports.records, blobs: ports.blobs, vault: vault, passcodes: passcodes,
                 makeCamera: ports.makeCamera, device: device.id, time: ports.time, events: events, log: log),
             backups: BackupService(
-                records: ports.records, blobs: ports.blobs, passcodes: passcodes, vault: vault, files: files,
-                apps: apps, device: device.id, time: ports.time, log: log),
+                records: ports.records, blobs: ports.blobs, passcodes: passcodes, vault: vault,
+                contents: contents, apps: apps, device: device.id, time: ports.time, log: log),
             erase: {
                 try ports.eraseKeys()
                 defer { ports.restart() }
                 try await ports.records.eraseAll()
                 try await ports.blobs.sweep(keeping: [])
+                try ports.vaultReplicas.removeAll(but: [])
             },
             verifyLog: { [verifier = LogVerifier(store: ports.activity)] in try await verifier.verify(known: $0) },
             stop: { user in
@@ -190,6 +202,7 @@ public struct Daemon: Sendable {
                 group.addTask { await control.sealed.intruders.followWrongPasscodes() }
                 group.addTask { await control.sealed.files.followAbandoned() }
                 group.addTask { await control.devices.sync.run() }
+                group.addTask { await control.sealed.shared.followLocking() }
                 group.addTask { await control.devices.conflicts.followEvents() }
                 group.addTask { await publisher.followEvents() }
                 group.addTask { await publisher.followLog() }

@@ -279,13 +279,14 @@ extension StateDatabase {
     }
 
     public func endComparing(documents: [String: [UInt8]?]) async throws -> Int {
+        let kept = sentByAuthorAlone.map(\.rawValue)
         let count = try await pool.write { database in
             try database.execute(
                 sql: """
                     INSERT INTO outbox (collection, id) SELECT collection, id FROM record WHERE synced = 0 AND seen > 0
-                        AND collection <> ?
+                        AND collection NOT IN (\(databaseQuestionMarks(count: kept.count)))
                         AND NOT EXISTS (SELECT 1 FROM outbox WHERE collection = record.collection AND id = record.id)
-                    """, arguments: [RecordCollection.audit.rawValue])
+                    """, arguments: StatementArguments(kept))
             try Self.write(documents, to: database)
             return try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM outbox") ?? 0
         }

@@ -48,6 +48,8 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     private let maximumEvents: Int
     /// Of what other devices replaced.
     let maximumEarlierBytes: Int
+    /// What this device never sends for another one, as to a restored hub.
+    let sentByAuthorAlone: [RecordCollection]
     /// Signs the activity log.
     let signingKey: DeviceSigningKey
     public let outboxChanges: AsyncStream<Void>
@@ -60,11 +62,13 @@ public final class StateDatabase: DocumentStore, ActivityStore {
     ///   - signingKey: this device's; the activity log is signed with it from the first event on.
     ///   - maximumEvents: how many events are kept.
     ///   - maximumEarlierBytes: how much is kept of what other devices replaced.
+    ///   - sentByAuthorAlone: what this device never sends for another one, as to a restored hub.
     /// - Throws: `StateDatabaseError`.
     public init(
         path: String, signingKey: DeviceSigningKey, maximumEvents: Int = StateDatabase.maximumEvents,
-        maximumEarlierBytes: Int = EarlierVersion.maximumBytes
+        maximumEarlierBytes: Int = EarlierVersion.maximumBytes, sentByAuthorAlone: [RecordCollection] = [.audit]
     ) throws {
+        self.sentByAuthorAlone = sentByAuthorAlone
         self.path = path
         self.maximumEarlierBytes = maximumEarlierBytes
         self.maximumEvents = maximumEvents

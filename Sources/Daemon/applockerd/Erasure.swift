@@ -35,8 +35,9 @@ struct Erasure: Sendable {
             guard unlink("\(state)/\(name)") == 0 || errno == ENOENT else { throw failure }
         }
         do {
-            let blobs = state + "/blobs"
-            if FileManager.default.fileExists(atPath: blobs) { try FileManager.default.removeItem(atPath: blobs) }
+            for folder in ["\(state)/blobs", "\(state)/vaults"] where FileManager.default.fileExists(atPath: folder) {
+                try FileManager.default.removeItem(atPath: folder)
+            }
         } catch {
             throw StartError.erasureUnfinished(path: state, cause: "\(error)")
         }

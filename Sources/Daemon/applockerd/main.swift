@@ -74,7 +74,8 @@ func run() async throws {
             directory: processes, sessionSignals: sessionSignals,
             household: HouseholdPorts(
                 store: database, signingKey: signingKey, connect: { try HubClient($0, token: $1) },
-                embeddedHub: arguments.hub), makeCamera: { FFmpegCamera(input: $0) },
+                embeddedHub: arguments.hub),
+            vaultReplicas: VaultDirectory(path: arguments.state + "/vaults"), makeCamera: { FFmpegCamera(input: $0) },
             inspectHost: { await HostReadings.findings() },
             eraseKeys: { try erasure.begin() },
             // The answer goes out first; the service manager then starts the daemon again, as new.

@@ -59,6 +59,10 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case removeMoment = "DELETE /v1/moments/{moment}"
     case knownPhotos = "POST /v1/photos/known"
     case readPhoto = "GET /v1/photos/{photo}"
+    case listVaults = "GET /v1/vaults"
+    case joinVault = "POST /v1/vaults"
+    case readVault = "GET /v1/vaults/{vault}"
+    case leaveVault = "DELETE /v1/vaults/{vault}"
     case listIntruders = "GET /v1/intruders"
     case readIntruder = "GET /v1/intruders/{intruder}"
     case removeIntruder = "DELETE /v1/intruders/{intruder}"
@@ -85,6 +89,10 @@ public enum ControlRoute: String, CaseIterable, Sendable {
     case restoreChanges = "POST /v1/household/restore"
     case reset = "POST /v1/reset"
     case stop = "POST /v1/stop"
+
+    /// The field of a query that names a shared vault, by id, the beginning of it or name, for requests about moments,
+    /// photos and blobs. Without it they concern this computer's own vault.
+    public static let sharedVault = "vault"
 
     /// The longest body that is read, in bytes.
     public var maximumBodyBytes: Int {

@@ -26,7 +26,7 @@ public struct ConnectHubRequest: Codable, Equatable, Sendable {
 
 /// `POST /v1/hub/join`: asks to join the household of another computer.
 public struct JoinHubRequest: Codable, Equatable, Sendable {
-    /// The link that `applocker pair --computer` shows there.
+    /// The link that `applocker pair --computer` shows there, or an invitation to a shared vault.
     public var link: String
     /// As in `ConnectHubRequest`.
     public var certificates: String?

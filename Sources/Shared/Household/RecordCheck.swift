@@ -101,10 +101,10 @@ public struct RecordCheck: Sendable {
         return departing.contains(id) || isFromMembership(record, knownEpoch) ? roster.former[id] : nil
     }
 
-    /// Whether a former member wrote it under keys that it had as a member. In the vault of a household that a phone founded, it stays
-    /// until another member has signed it.
+    /// Whether a former member wrote it under keys that it had as a member. In a vault whose keys all members make, it stays
+    /// until another member has signed it. The id says that it is one: no other vault has it.
     private func isFromMembership(_ record: HubRecord, _ knownEpoch: UInt32) -> Bool {
-        guard roster.isPhoneFounded, record.vault.item == EpochKeys.vault(of: roster.household),
+        guard record.vault.item == EpochKeys.vault(of: roster.household),
             let last = roster.lastKeysEpoch(of: record.author.item)
         else { return false }
         return record.epoch <= last && knownEpoch <= record.epoch

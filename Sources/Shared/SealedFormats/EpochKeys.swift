@@ -20,6 +20,14 @@ public enum EpochKeys {
         return fields.id
     }
 
+    /// Identifies a member to the devices of its own household: to others it is a random number, as they don't know the id of
+    /// the device there.
+    public static func owner(household: ItemID, member: ItemID, device: ItemID) -> ItemID {
+        var fields = Fields("applocker/1/vault-owner")
+        for id in [household, member, device] { fields.add(id.bytes) }
+        return fields.id
+    }
+
     /// The box of each member.
     /// - Throws: `SealedFormatsError` with code `malformed` or `unknownVersion`.
     public static func boxes(_ sealed: [UInt8]) throws(SealedFormatsError) -> [ItemID: [UInt8]] {

@@ -51,18 +51,36 @@ public struct Invitation: Sendable {
     /// - Returns: the invitation, and the hub's address.
     /// - Throws: `SealedFormatsError` with code `malformed` or `unknownVersion`.
     public static func reading(link: String) throws(SealedFormatsError) -> (invitation: Invitation, hub: String) {
-        guard let mark = link.range(of: "/#pair="), let bytes = Base64URL.decode(String(link[mark.upperBound...]))
-        else {
+        guard let read = try reading(link, mark: "/#pair=", roles: pairingRoles) else {
             throw SealedFormatsError(
                 .malformed, "This is not a pairing link; copy the complete link of `applocker pair`.")
         }
-        return (try Invitation(bytes: [UInt8](bytes)), String(link[..<mark.lowerBound]))
+        return read
     }
 
-    init(bytes: [UInt8]) throws(SealedFormatsError) {
+    /// The same for an invitation to a shared vault, whose members all have one role.
+    public static func reading(vaultLink: String) throws(SealedFormatsError) -> (invitation: Invitation, hub: String) {
+        guard let read = try reading(vaultLink, mark: "/#vault=", roles: [.computer]) else {
+            throw SealedFormatsError(
+                .malformed, "This is not an invitation to a vault; copy the complete link that a member's phone shows.")
+        }
+        return read
+    }
+
+    /// - Parameter roles: by the link's version, from 1.
+    private static func reading(
+        _ link: String, mark: String, roles: [DeviceRole]
+    ) throws(SealedFormatsError) -> (invitation: Invitation, hub: String)? {
+        guard let mark = link.range(of: mark), let bytes = Base64URL.decode(String(link[mark.upperBound...])) else {
+            return nil
+        }
+        return (try Invitation(bytes: [UInt8](bytes), roles: roles), String(link[..<mark.lowerBound]))
+    }
+
+    init(bytes: [UInt8], roles: [DeviceRole] = Self.pairingRoles) throws(SealedFormatsError) {
         var reader = ByteReader(bytes, subject: "pairing link")
         let version = try reader.number(UInt8.self)
-        guard let role = DeviceRole.allCases.first(where: { Self.version(for: $0) == version }) else {
+        guard let role = roles.indices.contains(Int(version) - 1) ? roles[Int(version) - 1] : nil else {
             throw SealedFormatsError(
                 .unknownVersion, "The pairing link was made by a newer AppLocker; install that version here.")
         }
@@ -75,12 +93,12 @@ public struct Invitation: Sendable {
         try reader.end()
     }
 
+    /// By the version of a pairing link, from 1.
+    private static let pairingRoles: [DeviceRole] = [.companion, .computer, .administrator]
+
     private static func version(for role: DeviceRole) -> UInt8 {
-        switch role {
-        case .companion: 1
-        case .computer: 2
-        case .administrator: 3
-        }
+        guard let index = pairingRoles.firstIndex(of: role) else { preconditionFailure("a link admits every role") }
+        return UInt8(index) + 1
     }
 
     /// What the link contains and a typed code does not, stored at the hub: 49 bytes, sealed for holders of the code. Once:

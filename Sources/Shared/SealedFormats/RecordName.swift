@@ -39,6 +39,8 @@ public struct RecordCollection: RawRepresentable, Hashable, Sendable {
     public static let dates = RecordCollection(known: "dates")
     /// The log of a vault. Nobody changes an entry, or signs one of another device.
     public static let audit = RecordCollection(known: "audit")
+    /// What the members call a shared vault.
+    public static let about = RecordCollection(known: "about")
     /// How a household's phones get into its shared vaults. Computers keep these records and read none.
     public static let vaults = RecordCollection(known: "vaults")
     /// Keys for one device, boxed; like the ones below, of a household instead of a vault.

@@ -71,6 +71,10 @@ public protocol SyncDelegate: Sendable {
     /// - Throws: if its key is not here now; it is tried again later.
     func resealed(_ record: StoredRecord, revision: UInt64) async throws -> StoredRecord
 
+    /// A change is sealed under keys that a device has which left since. It is sent once it is sealed under the newest ones.
+    /// - Returns: what that waits for, as a sentence.
+    func waitsForNewestKeys() -> String
+
     // MARK: Reports
 
     func connectionChanged(isConnected: Bool)

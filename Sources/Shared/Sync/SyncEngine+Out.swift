@@ -219,12 +219,8 @@ extension SyncEngine {
         var (bytes, contentBytes) = (0, UInt64(0))
         let shared = EpochKeys.vault(of: session.roster.household)
         for line in lines {
-            // Opening the vault seals it again.
-            if session.roster.isPhoneFounded, line.record.name.vault == shared,
-                line.record.isBefore(session.roster.keysEpoch, of: line.ancestors)
-            {
-                let sentence = "It is sent once it is sealed under the newest keys, which needs the open vault."
-                try park(line, HubUnreachable(.notUnderstood, sentence))
+            if line.record.name.vault == shared, line.record.isBefore(session.roster.keysEpoch, of: line.ancestors) {
+                try park(line, HubUnreachable(.notUnderstood, delegate.waitsForNewestKeys()))
                 continue
             }
             bytes += (line.record.sealed?.count ?? 0) * 4 / 3 + 1_024
@@ -285,9 +281,9 @@ extension SyncEngine {
         }
         parked[line.number] = "A record of \(line.record.name.collection.rawValue): \(delegate.sentence(for: error))"
         guard parked.count == 1 else { return }
-        Task { [time, end = time.elapsed() + .seconds(300)] in
+        Task { [weak self, time, end = time.elapsed() + .seconds(300)] in
             _ = try? await time.sleep(until: end)
-            self.unpark()
+            await self?.unpark()
         }
     }
 

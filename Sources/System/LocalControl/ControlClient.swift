@@ -44,11 +44,21 @@ public struct ControlClient: Sendable {
     }()
 
     private let answerTimeout: Duration
+    private var sharedVault: String?
 
     /// - Parameter answerTimeout: nil for `ControlClient.answerTimeout`; what a test may want to wait less for.
     public init(socketPath: String, answerTimeout: Duration? = nil) {
         self.socketPath = socketPath
         self.answerTimeout = answerTimeout ?? Self.answerTimeout
+    }
+
+    /// The same client, whose requests about moments, photos and blobs concern a shared vault.
+    ///
+    /// - Parameter reference: its id, the beginning of it, or its name; nil for this computer's own vault.
+    public func inVault(_ reference: String?) -> ControlClient {
+        var client = self
+        client.sharedVault = reference
+        return client
     }
 
     /// Sends one request with a body and decodes its answer.
@@ -107,6 +117,7 @@ public struct ControlClient: Sendable {
         token: String? = nil, body: (type: String, bytes: [UInt8])? = nil
     ) async throws -> ByteBuffer {
         let route = ControlOperations.all[keyPath: operation].route
+        let query = query + (sharedVault.map { [(ControlRoute.sharedVault, $0)] } ?? [])
         let request = request(route, parameter, query: query, token: token, body: body)
         do {
             let response = try await Self.http.execute(request, timeout: TimeAmount(answerTimeout))

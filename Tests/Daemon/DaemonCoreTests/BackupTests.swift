@@ -32,7 +32,7 @@ import Testing
         let vault = try #require(ItemID(name))
         let stream = ContentStream(sealing: .init(vault: vault, collection: .files, id: id), key: key)
         let sealed = stream.header + stream.seal(Array("content".utf8), index: 0, isLast: true)
-        try await world.sealed.files.putBlob(id.description, offset: 0, bytes: sealed, peer: alice)
+        try await world.sealed.own.contents.put(id.description, offset: 0, bytes: sealed, peer: alice)
         _ = try await world.sealed.files.add(
             AddFileRequest(
                 id: id.description, name: "file.txt", size: 7, modified: 1, mode: 0o600,

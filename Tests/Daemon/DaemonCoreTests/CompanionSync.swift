@@ -71,6 +71,8 @@ actor CompanionSyncDelegate: SyncDelegate {
     nonisolated func received(_ records: [CheckedRecord]) {}
     nonisolated func vaultRecordsReceived() {}
 
+    nonisolated func waitsForNewestKeys() -> String { "It waits for the newest keys." }
+
     func resealed(_ record: StoredRecord, revision: UInt64) throws -> StoredRecord {
         let bytes = try open(record)
         return try seal(bytes, record.name.id, revision: revision, in: record.name.vault)

@@ -27,7 +27,7 @@ private let right = SecretBytes(utf8: "right")
         func size(_ size: Int) async throws -> PhotoSize {
             let blob = ItemID.random()
             let sealed = Int(ContentStream.Layout(contentSize: UInt64(size), chunkSize: .mebi1).sealedSize)
-            try await world.sealed.files.putBlob(
+            try await world.sealed.own.contents.put(
                 blob.description, offset: 0, bytes: [UInt8](repeating: seed, count: sealed), peer: alice)
             return PhotoSize(
                 type: "image/jpeg", size: size, key: Data(repeating: seed, count: 32), blob: blob.description)
@@ -51,7 +51,7 @@ private let right = SecretBytes(utf8: "right")
     private func titles(_ world: World, _ change: (inout MomentFilter) -> Void = { _ in }) async throws -> [String] {
         var filter = MomentFilter()
         change(&filter)
-        return try await world.sealed.moments.list(filter, peer: alice).moments.map(\.title)
+        return try await world.sealed.own.moments.list(filter, peer: alice).moments.map(\.title)
     }
 
     // MARK: Adding and looking
@@ -61,25 +61,25 @@ private let right = SecretBytes(utf8: "right")
         let photos = [try await photo(world, seed: 1), try await photo(world, seed: 2, hasMedium: false)]
         let request = moment(
             "Lake", photos, words: "Cold.", mood: "joy", place: MomentPlace(name: "Zürich", latitude: 47, longitude: 8))
-        let added = try await world.sealed.moments.add(request, peer: alice)
+        let added = try await world.sealed.own.moments.add(request, peer: alice)
         #expect(added.photos.map(\.id) == photos.map(\.id))
-        let read = try await world.sealed.moments.read("Lake", peer: alice)
+        let read = try await world.sealed.own.moments.read("Lake", peer: alice)
         #expect(read.words == "Cold." && read.moment == added)
-        let first = try await world.sealed.moments.photo(photos[0].id, peer: alice)
+        let first = try await world.sealed.own.moments.photo(photos[0].id, peer: alice)
         #expect(first.original == photos[0].original && first.medium == photos[0].medium)
         #expect(first.thumbnail == photos[0].thumbnail)
         // Sent again because the answer was lost: added once.
-        #expect(try await world.sealed.moments.add(request, peer: alice) == added)
+        #expect(try await world.sealed.own.moments.add(request, peer: alice) == added)
         #expect(try await titles(world) == ["Lake"])
         // The content is kept, and the sweep does not remove it.
         #expect(try await world.database.blobsOfRecords().count == 3)
         let blob = photos[0].original.blob
-        #expect(await refusal { try await world.sealed.files.removeBlob(blob, peer: alice) } == .badRequest)
+        #expect(await refusal { try await world.sealed.own.contents.remove(blob, peer: alice) } == .badRequest)
         #expect(
-            await refusal { try await world.sealed.files.putBlob(blob, offset: 0, bytes: [1], peer: alice) }
+            await refusal { try await world.sealed.own.contents.put(blob, offset: 0, bytes: [1], peer: alice) }
                 == .badRequest)
         try await world.sealed.files.sweep()
-        #expect(try await world.sealed.files.readBlob(blob, offset: 0, length: 8, peer: alice).count == 8)
+        #expect(try await world.sealed.own.contents.read(blob, offset: 0, length: 8, peer: alice).count == 8)
     }
 
     @Test func momentsAreFoundByWordsMoodAndDay() async throws {
@@ -89,7 +89,7 @@ private let right = SecretBytes(utf8: "right")
             moment("Milk", date: 1_560_000_000, mood: "calm"),
             // 22:30 UTC is the next day at that place.
             moment("Night", date: 1_715_985_000, place: MomentPlace(name: "Zürich")),
-        ] { _ = try await world.sealed.moments.add(one, peer: alice) }
+        ] { _ = try await world.sealed.own.moments.add(one, peer: alice) }
         #expect(try await titles(world) == ["Night", "Café", "Milk"])
         #expect(try await titles(world) { $0.search = "CAFE braten" } == ["Café"])
         #expect(try await titles(world) { $0.search = "zurich" } == ["Night"])
@@ -122,7 +122,7 @@ private let right = SecretBytes(utf8: "right")
             [short, large, keyless, shared, unknown].map { moment("photo", [$0]) } + [moment("twice", [good, good])]
         for one in bad {
             let error = await #expect(throws: (any Error).self, "\(one.title)") {
-                _ = try await world.sealed.moments.add(one, peer: alice)
+                _ = try await world.sealed.own.moments.add(one, peer: alice)
             }
             #expect(error is ControlError || error is SealedFormatsError, "\(String(describing: error))")
         }
@@ -135,13 +135,13 @@ private let right = SecretBytes(utf8: "right")
     @Test func aDuplicateFileIsDetected() async throws {
         let world = try await opened()
         let one = try await photo(world, seed: 7)
-        let added = try await world.sealed.moments.add(moment("a", [one]), peer: alice)
+        let added = try await world.sealed.own.moments.add(moment("a", [one]), peer: alice)
         let request = KnownPhotosRequest(digests: [Data(repeating: 7, count: 32), Data(repeating: 8, count: 32)])
-        let known = try await world.sealed.moments.known(request, peer: alice)
+        let known = try await world.sealed.own.moments.known(request, peer: alice)
         #expect(known.places == [.init(moment: added.id, photo: one.id, isInTrash: false), nil])
         #expect(
             await refusal {
-                _ = try await world.sealed.moments.known(KnownPhotosRequest(digests: [Data([1])]), peer: alice)
+                _ = try await world.sealed.own.moments.known(KnownPhotosRequest(digests: [Data([1])]), peer: alice)
             } == .badRequest)
     }
 
@@ -149,7 +149,7 @@ private let right = SecretBytes(utf8: "right")
 
     @Test func theTrashRestoresForThirtyDaysAndThenRemovesPermanently() async throws {
         let world = try await opened()
-        let moments = world.sealed.moments
+        let moments = world.sealed.own.moments
         let (shared, own) = (try await photo(world, seed: 1), try await photo(world, seed: 2))
         let first = try await moments.add(moment("first", [shared, own]), peer: alice)
         // Two versions of a moment name the same photo.
@@ -188,7 +188,7 @@ private let right = SecretBytes(utf8: "right")
         let old = try await World(hasVault: true, cost: { .minimum })
         _ = try await old.sealed.vault.open(right, for: alice)
         let one = try await photo(old, seed: 5)
-        _ = try await old.sealed.moments.add(moment("Lake", [one], words: "Cold."), peer: alice)
+        _ = try await old.sealed.own.moments.add(moment("Lake", [one], words: "Cold."), peer: alice)
         let reply = try await old.sealed.backups.export(
             ExportRequest(passcode: "right", passphrase: "a passphrase", settingsOnly: false), peer: alice)
         #expect(reply.records == 2 && reply.blobs == 2)
@@ -203,10 +203,10 @@ private let right = SecretBytes(utf8: "right")
             peer: alice)
         #expect(report.recordsAdded == 2)
         _ = try await new.sealed.vault.open(right, for: alice)
-        #expect(try await new.sealed.moments.read("Lake", peer: alice).words == "Cold.")
-        #expect(try await new.sealed.moments.photo(one.id, peer: alice).original == one.original)
+        #expect(try await new.sealed.own.moments.read("Lake", peer: alice).words == "Cold.")
+        #expect(try await new.sealed.own.moments.photo(one.id, peer: alice).original == one.original)
         try await new.sealed.files.sweep()
-        let content = try await new.sealed.files.readBlob(one.original.blob, offset: 0, length: 9, peer: alice)
+        let content = try await new.sealed.own.contents.read(one.original.blob, offset: 0, length: 9, peer: alice)
         #expect(content == [UInt8](repeating: 5, count: 9))
     }
 
@@ -217,7 +217,7 @@ private let right = SecretBytes(utf8: "right")
         let lost = try await connected.pair("Lost")
         _ = try await connected.world.sealed.vault.open(right, for: alice)
         let one = try await photo(connected.world)
-        _ = try await connected.world.sealed.moments.add(moment("a", [one]), peer: alice)
+        _ = try await connected.world.sealed.own.moments.add(moment("a", [one]), peer: alice)
         try await connected.settled()
         let medium = try #require(one.medium?.blob)
         let blobs = [one.original.blob, medium].compactMap { ItemID($0) }.map { HubID($0) }
@@ -235,8 +235,8 @@ private let right = SecretBytes(utf8: "right")
         let connected = try await ConnectedWorld()
         let world = connected.world
         _ = try await world.sealed.vault.open(right, for: alice)
-        _ = try await world.sealed.moments.add(moment("a", [try await photo(world)]), peer: alice)
-        _ = try await world.sealed.moments.change("a", ChangeMomentRequest(removed: true), peer: alice)
+        _ = try await world.sealed.own.moments.add(moment("a", [try await photo(world)]), peer: alice)
+        _ = try await world.sealed.own.moments.change("a", ChangeMomentRequest(removed: true), peer: alice)
         try await connected.settled()
         connected.hub.setDown(true)
         await eventually { await !connected.sync.engine.isConnected }
@@ -259,7 +259,7 @@ private let right = SecretBytes(utf8: "right")
 
     @Test func bothVersionsOfAMomentAreKeptAndAChangeWinsOverTheTrash() async throws {
         let world = try await opened()
-        let moments = world.sealed.moments
+        let moments = world.sealed.own.moments
         let added = try await moments.add(moment("Lake"), peer: alice)
         let keys = try await world.sealed.vault.keys(for: alice)
         let id = try #require(ItemID(added.id))

@@ -271,7 +271,7 @@ import Testing
     @Test func aFilesContentIsKeptAndSentAgainIfTheHubHasRemovedIt() async throws {
         let lost = try await connected.pair("Lost")
         let (id, bytes) = (ItemID.random(), [UInt8](repeating: 5, count: 3_000))
-        try await world.sealed.files.putBlob(id.description, offset: 0, bytes: bytes, peer: alice)
+        try await world.sealed.own.contents.put(id.description, offset: 0, bytes: bytes, peer: alice)
         _ = try await world.sealed.files.add(
             AddFileRequest(
                 id: id.description, name: "taxes.pdf", size: 2_000, modified: 0, mode: 0o600, sealedSize: 3_000,
@@ -299,7 +299,7 @@ import Testing
         let lost = try await connected.pair("Lost")
         try await add("Bank")
         let id = ItemID.random()
-        try await world.sealed.files.putBlob(
+        try await world.sealed.own.contents.put(
             id.description, offset: 0, bytes: [UInt8](repeating: 5, count: 3_000), peer: alice)
         _ = try await world.sealed.files.add(
             AddFileRequest(
@@ -380,9 +380,9 @@ import Testing
         let lost = try await connected.pair("Lost")
         let (blob, photo, moment) = (ItemID.random(), ItemID.random(), ItemID.random())
         let sealed = Int(ContentStream.Layout(contentSize: 1_000, chunkSize: .mebi1).sealedSize)
-        try await world.sealed.files.putBlob(
+        try await world.sealed.own.contents.put(
             blob.description, offset: 0, bytes: [UInt8](repeating: 3, count: sealed), peer: alice)
-        _ = try await world.sealed.moments.add(
+        _ = try await world.sealed.own.moments.add(
             NewMoment(
                 id: moment.description, title: "Lake", words: "Cold.", date: 1_715_961_600, offset: 120, mood: "",
                 place: nil, favourite: false,
@@ -402,8 +402,9 @@ import Testing
         let report = try await restore(before: theft)
         #expect(report.items.map(\.title) == ["Lake", "40 × 30 pixels"])
         try await opened()
-        #expect(try await world.sealed.moments.list(MomentFilter(), peer: alice).moments.map(\.title) == ["Lake"])
-        #expect(try await world.sealed.moments.photo(photo.description, peer: alice).original.blob == blob.description)
+        #expect(try await world.sealed.own.moments.list(MomentFilter(), peer: alice).moments.map(\.title) == ["Lake"])
+        #expect(
+            try await world.sealed.own.moments.photo(photo.description, peer: alice).original.blob == blob.description)
         #expect(try await world.blobs.size(blob) == UInt64(sealed))
         #expect(connected.hub.records(in: "photos").last?.blobs == [HubID(blob)])
     }

@@ -107,7 +107,8 @@ final class World: Sendable {
                 directory: TestDirectory(), sessionSignals: signals,
                 household: HouseholdPorts(
                     store: database, signingKey: key,
-                    connect: { try hubAt?($0, $1) ?? hub($1) }), makeCamera: { _ in camera },
+                    connect: { try hubAt?($0, $1) ?? hub($1) }),
+                vaultReplicas: VaultDirectory(path: directory.path("vaults")), makeCamera: { _ in camera },
                 inspectHost: { World.findings },
                 eraseKeys: {
                     erasure.time.withLock { $0 = clock.now().elapsed }

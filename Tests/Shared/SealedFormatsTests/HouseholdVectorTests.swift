@@ -83,6 +83,9 @@ struct HouseholdVectorTests {
         let sealed: String
         let entries: [KeyVectorTests.Ring.Entry]?
         let vault: ItemID?
+        /// Of the member in its own household.
+        let device: ItemID?
+        let owner: ItemID?
 
         func open() throws -> KeyRing? {
             let keys = try BoxKeyPair(privateKey: secret(hex: privateKey))
@@ -99,7 +102,10 @@ struct HouseholdVectorTests {
                 KeyVectorTests.Ring.Entry(kind: $0.kind.rawValue, vault: $0.vault, epoch: $0.epoch, key: hex($0.key))
             }
             #expect(entries == vector.entries, "\(vector.name)")
-            #expect(EpochKeys.vault(of: vector.record.name.vault) == vector.vault)
+            let household = vector.record.name.vault
+            #expect(EpochKeys.vault(of: household) == vector.vault)
+            let device = try #require(vector.device)
+            #expect(EpochKeys.owner(household: household, member: vector.member, device: device) == vector.owner)
         }
         for vector in vectors.refused {
             #expect(throws: SealedFormatsError.self, "\(vector.name)") { try vector.open() }

@@ -16,18 +16,18 @@ public actor BackupService {
     let device: ItemID
     let time: any TimeSource
     let log: ActivityLog
-    private let files: FileService
+    private let contents: ContentService
     static let collections: [RecordCollection] = [.notes, .files, .intruders, .photos, .moments, .remarks, .dates]
 
     init(
         records: any RecordStore, blobs: any BlobStore, passcodes: PasscodeService, vault: VaultService,
-        files: FileService, apps: AppService, device: ItemID, time: any TimeSource, log: ActivityLog
+        contents: ContentService, apps: AppService, device: ItemID, time: any TimeSource, log: ActivityLog
     ) {
         self.records = records
         self.blobs = blobs
         self.passcodes = passcodes
         self.vault = vault
-        self.files = files
+        self.contents = contents
         self.apps = apps
         self.device = device
         self.time = time
@@ -86,7 +86,7 @@ public actor BackupService {
         var contents: [(id: ItemID, size: UInt64)] = []
         for content in plan.contents where !missing.contains(content) {
             // Content from another device may not have been read here yet. What can't be fetched stays missing.
-            try? await files.fetchWhereMissing(content)
+            try? await self.contents.fetchWhereMissing(content)
             if let size = try? await blobs.size(content) {
                 contents.append((content, size))
             } else {

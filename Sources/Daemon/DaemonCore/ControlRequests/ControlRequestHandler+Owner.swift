@@ -88,7 +88,7 @@ extension ControlRequestHandler {
         try await passcodes.verify(SecretBytes(utf8: body.passcode), user: request.user)
         await endSessions(of: request.user, "The vault was locked: everything is erased.")
         // Before erasing, while there is a token to inform the hub with.
-        let notes = await devices.household.leaveBeforeErasing()
+        let notes = await devices.household.leaveBeforeErasing() + [sealed.shared.noteBeforeErasing].compactMap { $0 }
         try await sealed.erase()
         return DoneReport(notes: ["Everything is erased. Set AppLocker up again with `applocker setup`."] + notes)
     }

@@ -8,7 +8,9 @@ public struct SealedServices: Sendable {
     public let vault: VaultService
     public let notes: NoteService
     public let files: FileService
-    public let moments: MomentService
+    /// Of this computer's own vault.
+    public let own: MomentVault
+    public let shared: SharedVaultService
     public let intruders: IntruderService
     public let backups: BackupService
     /// Erases every key on disk, then everything else.
@@ -21,7 +23,7 @@ public struct SealedServices: Sendable {
 // Requests that need the vault, or belong to it.
 extension ControlRequestHandler {
     func addVaultRequests(to table: inout RequestTable) {
-        let (vault, notes, files, moments) = (sealed.vault, sealed.notes, sealed.files, sealed.moments)
+        let (vault, notes, files) = (sealed.vault, sealed.notes, sealed.files)
         let (intruders, backups) = (sealed.intruders, sealed.backups)
         table.answer(\.vault) { _ in try await vault.status() }
         table.answer(\.openVault, openVault)
@@ -49,24 +51,6 @@ extension ControlRequestHandler {
         table.answer(\.addFile) { try await files.add($0.body, peer: $0.peer) }
         table.answer(\.readFile) { try await files.read($0.name, peer: $0.peer) }
         table.perform(\.removeFile) { try await files.remove($0.name, peer: $0.peer) }
-        table.answerBytes(\.readBlob) { request in
-            let query = try request.query
-            return try await files.readBlob(
-                request.name, offset: query.offset, length: query.length, peer: request.peer)
-        }
-        table.perform(\.putBlob) {
-            try await files.putBlob($0.name, offset: $0.query.offset, bytes: $0.untyped.body, peer: $0.peer)
-        }
-        table.perform(\.removeBlob) { try await files.removeBlob($0.name, peer: $0.peer) }
-
-        table.answer(\.listMoments) { try await moments.list($0.query, peer: $0.peer) }
-        table.answer(\.addMoment) { try await moments.add($0.body, peer: $0.peer) }
-        table.answer(\.readMoment) { try await moments.read($0.name, peer: $0.peer) }
-        table.answer(\.changeMoment) { try await moments.change($0.name, $0.body, peer: $0.peer) }
-        table.answer(\.removeMoment) { try await moments.remove($0.name, peer: $0.peer) }
-        table.answer(\.knownPhotos) { try await moments.known($0.body, peer: $0.peer) }
-        table.answer(\.readPhoto) { try await moments.photo($0.name, peer: $0.peer) }
-
         table.answer(\.listIntruders) { try await intruders.list(peer: $0.peer) }
         table.answer(\.readIntruder) { try await intruders.read($0.name, peer: $0.peer) }
         table.perform(\.removeIntruder) { try await intruders.remove($0.name, peer: $0.peer) }
@@ -86,6 +70,7 @@ extension ControlRequestHandler {
         Task {
             await devices.conflicts.vaultOpened(peer: request.peer)
             await purge()
+            await sealed.shared.vaultOpened()
             await sealed.notes.prepare(peer: request.peer)
         }
         return status
@@ -95,7 +80,7 @@ extension ControlRequestHandler {
     func purge() async {
         guard let keys = await sealed.vault.openKeys() else { return }
         // Another device may have restored a moment meanwhile: then its photos have to stay too.
-        if await devices.sync.isCurrent() { await sealed.moments.purge(keys) }
+        if await devices.sync.isCurrent() { await sealed.own.moments.purge(keys) }
         await sealed.intruders.purge(keys)
     }
 

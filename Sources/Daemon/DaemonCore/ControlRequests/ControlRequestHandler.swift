@@ -42,6 +42,7 @@ public struct ControlRequestHandler: ControlService {
         addOwnerRequests(to: &table)
         addActivityRequests(to: &table)
         addVaultRequests(to: &table)
+        addMomentRequests(to: &table)
         addHouseholdRequests(to: &table)
         table.requireComplete()
         self.table = table

@@ -24,7 +24,8 @@ extension ControlRoute {
         case .hubStatus, .joining, .listDevices: .passcodeEnteredBefore
         case .seal, .open, .listNotes, .addNote, .readNote, .changeNote, .removeNote, .listFiles, .addFile, .readFile,
             .removeFile, .readBlob, .putBlob, .removeBlob, .listMoments, .addMoment, .readMoment, .changeMoment,
-            .removeMoment, .knownPhotos, .readPhoto, .listIntruders, .readIntruder, .removeIntruder:
+            .removeMoment, .knownPhotos, .readPhoto, .listVaults, .joinVault, .readVault, .leaveVault, .listIntruders,
+            .readIntruder, .removeIntruder:
             .vault
         case .addApp, .removeApp, .changeApp, .setCategory, .removeCategory, .setMonitoring, .changeSettings,
             .connectHub, .disconnectHub, .joinHub, .endJoining, .sendVaultKeys, .makePairing, .pairing,

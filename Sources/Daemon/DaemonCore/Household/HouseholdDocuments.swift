@@ -98,6 +98,13 @@ public struct HouseholdPorts: Sendable {
         self.connect = connect
         self.embeddedHub = embeddedHub
     }
+
+    /// The hub of `applocker up` has another address after each start.
+    func withTodaysAddress(_ settings: HubSettings) -> HubSettings {
+        var settings = settings
+        if settings.isEmbedded, let embeddedHub { settings.url = embeddedHub }
+        return settings
+    }
 }
 
 extension HouseholdSecrets {

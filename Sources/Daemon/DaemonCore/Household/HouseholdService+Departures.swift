@@ -132,15 +132,7 @@ extension HouseholdService {
         _ records: [StoredRecord], into change: inout StateChange, under ring: KeyRing, vault: ItemID,
         where isDue: (StoredRecord, UInt32) -> Bool
     ) throws {
-        let keys = VaultKeys(vault: vault, ring: ring, device: signingKey.publicKey.id)
-        for record in records where record.name.collection != .audit {
-            guard let current = keys.newestEpoch(for: record), isDue(record, current),
-                record.name.revision < HubRecord.maximumNumber,
-                let resealed = record.sealed == nil
-                    ? keys.removed(record) : try keys.resealed(record, revision: record.name.revision + 1)
-            else { continue }
-            change.resealed.append(resealed)
-            change.replaced[resealed.name] = RecordStamp(of: record)
-        }
+        try VaultKeys(vault: vault, ring: ring, device: signingKey.publicKey.id)
+            .reseal(records, into: &change, where: isDue)
     }
 }

@@ -20,27 +20,10 @@ extension HouseholdService {
     /// Stores the keys of an epoch, if the record has a box for this computer.
     /// - Throws: `RecordRefusal` for keys that were made ahead, and as `EpochKeys.open`.
     func ingestEpochKeys(_ record: CheckedRecord) async throws {
-        // Others are those of a computer's own vault, for phones.
-        guard let session, let sealed = record.sealed,
-            record.name.id == EpochKeys.recordID(household: session.roster.household, epoch: record.epoch)
-        else { return }
-        var roster = session.roster
-        // The entry that begins the epoch may not have been read yet.
-        if record.epoch > roster.keysEpoch || roster.member(record.author.id) == nil {
-            roster = try await followRoster()
-        }
-        // A member could make keys ahead otherwise, and open what is written after its own removal.
-        guard record.epoch <= roster.keysEpoch else { throw RecordRefusal.unreadable }
-        guard roster.member(record.author.id) != nil else { throw RecordRefusal.unknownAuthor }
-        let keys = try EpochKeys.open(
-            sealed, as: record.name, epoch: record.epoch, for: session.secrets.device, with: session.secrets.boxKey)
-        guard let keys else {
-            // From before this computer was admitted. Of later ones, every member sends it the keys.
-            let own = session.secrets.device
-            let before = roster.history.prefix { $0.kind != .admit || $0.device != own }
-            if record.epoch <= UInt32(clamping: before.count { $0.kind == .revoke }) { return }
-            throw RecordRefusal.unreadable
-        }
+        guard let session else { return }
+        let roster = record.isAhead(of: session.roster) ? try await followRoster() : session.roster
+        // Other records of keys are those of a computer's own vault, for phones.
+        guard let keys = try record.epochKeys(for: session.secrets, roster) else { return }
         try await adopt(keys)
     }
 

@@ -31,10 +31,6 @@ extension HouseholdService {
         /// Since boot.
         let asked: Duration
         var report: JoiningReport
-
-        var own: RosterMember {
-            RosterMember(role: .computer, signingKey: secrets.signingKey.publicKey, boxKey: secrets.boxKey.publicKey)
-        }
     }
 
     /// An invitation's five minutes, the owner's time to confirm, and a margin.
@@ -298,13 +294,16 @@ extension HouseholdService {
         } catch let error as HubError where error.code == .unauthorized {
             throw JoiningRefusal("The owner did not confirm in time; start again with a new link.")
         }
-        let roster = try await checkedRoster(joining)
-        guard let keys = try await checkedKeys(joining, roster) else {
+        let admission = Admission(
+            hub: joining.hub, secrets: joining.secrets, inviter: joining.stored.computer, usesEpochKeys: false)
+        let roster = try await admission.roster()
+        guard let keys = try await admission.keys(roster) else {
             return setReport(.admitted, "The owner confirmed. Waiting for the keys from the other device.", joining)
         }
         try await memberships.perform {
             guard isUnderWay(joining) else { return }
-            try await enter(joining, roster, keys.secrets, keys.ofVault)
+            // Keys of other vaults are dropped: this computer must not have them while it is locked.
+            try await enter(joining, roster, keys.secrets, roster.isPhoneFounded ? keys.ofVault : KeyRing([]))
         }
     }
 }

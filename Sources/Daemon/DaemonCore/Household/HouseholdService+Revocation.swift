@@ -124,18 +124,6 @@ extension HouseholdService {
         }
     }
 
-    /// Repeats the work if a record or document that it depends on was written meanwhile.
-    @discardableResult
-    func retryingOnConflict<Value>(_ work: () async throws -> Value) async throws -> Value {
-        for _ in 1..<5 {
-            do {
-                return try await work()
-            } catch is RevisionConflict {
-            } catch is DocumentChanged {}
-        }
-        return try await work()
-    }
-
     /// - Returns: the ring that is in force from now on.
     private func replaceKeys(
         without member: RosterMember, name: String, ring: KeyRing, rootKey: SecretBytes

@@ -81,8 +81,8 @@ public actor HouseholdService {
     /// - Throws: `UnreadableState`, or what the store throws.
     func load() async throws {
         try await loadJoining()
-        guard var settings = try await store.decoded(HubSettings.self, HouseholdDocuments.settings) else { return }
-        if settings.isEmbedded, let address = ports.embeddedHub { settings.url = address }
+        guard let known = try await store.decoded(HubSettings.self, HouseholdDocuments.settings) else { return }
+        let settings = ports.withTodaysAddress(known)
         guard let stored = try await store.decoded(StoredRoster.self, HouseholdDocuments.roster),
             let keyBytes = try await store.document(HouseholdDocuments.keys)
         else { throw UnreadableState(document: HouseholdDocuments.settings, cause: "its keys are missing") }

@@ -7,7 +7,7 @@ import Sync
 extension MomentService {
     /// - Throws: `ControlError`.
     public func add(_ request: NewMoment, peer: ControlPeer) async throws -> MomentReport {
-        let keys = try await vault.keys(for: peer)
+        let keys = try await keys(peer)
         let id = try ItemID(requested: request.id)
         if let record = try await records.record(.moments, id) {
             // The moment was added before, and the reply was lost.

@@ -19,13 +19,17 @@ public actor MomentService {
 
     let records: any RecordStore
     let blobs: any BlobStore
-    let vault: VaultService
+    /// Refuses a user for whom the vault is not open.
+    let keys: @Sendable (ControlPeer) async throws -> VaultKeys
     let time: any TimeSource
 
-    init(records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource) {
+    init(
+        records: any RecordStore, blobs: any BlobStore, time: any TimeSource,
+        keys: @escaping @Sendable (ControlPeer) async throws -> VaultKeys
+    ) {
         self.records = records
         self.blobs = blobs
-        self.vault = vault
+        self.keys = keys
         self.time = time
     }
 
@@ -36,7 +40,7 @@ public actor MomentService {
     public func list(_ filter: MomentFilter, peer: ControlPeer) async throws -> MomentList {
         let days = try [filter.from, filter.to].map { try $0.map(Self.day) }
         let words = (filter.search?.split(whereSeparator: \.isWhitespace) ?? []).map { NoteText.folded(String($0)) }
-        let (moments, unreadable) = try await all(try await vault.keys(for: peer))
+        let (moments, unreadable) = try await all(try await keys(peer))
         let found = moments.filter { moment in
             let (body, day) = (moment.body, LocalDay(date: moment.body.date, offset: moment.body.offset))
             guard (body.removed != nil) == filter.trash, !filter.favourites || body.favourite,
@@ -79,13 +83,13 @@ public actor MomentService {
     }
 
     public func read(_ reference: String, peer: ControlPeer) async throws -> MomentContent {
-        let moment = try await find(reference, try await vault.keys(for: peer))
+        let moment = try await find(reference, try await keys(peer))
         return MomentContent(moment: Self.report(moment), words: moment.body.words)
     }
 
     /// The keys and blobs of a photo.
     public func photo(_ text: String, peer: ControlPeer) async throws -> PhotoReport {
-        let keys = try await vault.keys(for: peer)
+        let keys = try await keys(peer)
         guard let id = ItemID(text), let record = try await records.record(.photos, id), record.sealed != nil else {
             throw ControlError(.noSuchItem, "There is no such photo. `applocker moments show` lists a moment's.")
         }
@@ -103,7 +107,7 @@ public actor MomentService {
         guard request.digests.count <= 1_000, request.digests.allSatisfy({ $0.count == 32 }) else {
             throw ControlError(.badRequest, "A request has at most 1,000 hashes of 32 bytes.")
         }
-        let keys = try await vault.keys(for: peer)
+        let keys = try await keys(peer)
         var places: [String: KnownPhotos.Place] = [:]
         for moment in try await all(keys).moments where moment.record.name.vault == keys.vault {
             let isInTrash = moment.body.removed != nil
@@ -132,7 +136,7 @@ public actor MomentService {
     public func change(
         _ reference: String, _ request: ChangeMomentRequest, peer: ControlPeer
     ) async throws -> MomentReport {
-        let keys = try await vault.keys(for: peer)
+        let keys = try await keys(peer)
         let moment = try await find(reference, keys)
         var body = moment.body
         if let favourite = request.favourite { body.favourite = favourite }
@@ -150,7 +154,7 @@ public actor MomentService {
 
     /// Removes a moment permanently, with the photos that no other moment names.
     public func remove(_ reference: String, peer: ControlPeer) async throws -> MomentReport {
-        let keys = try await vault.keys(for: peer)
+        let keys = try await keys(peer)
         let moment = try await find(reference, keys)
         try await erase([moment], keys)
         return Self.report(moment)

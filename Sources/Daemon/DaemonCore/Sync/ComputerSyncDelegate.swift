@@ -53,6 +53,10 @@ struct ComputerSyncDelegate: SyncDelegate {
         return resealed
     }
 
+    func waitsForNewestKeys() -> String {
+        "It is sent once it is sealed under the newest keys, which needs the open vault."
+    }
+
     // MARK: Reports
 
     func connectionChanged(isConnected: Bool) { authorizer.update { $0.isHubConnected = isConnected } }
@@ -61,7 +65,9 @@ struct ComputerSyncDelegate: SyncDelegate {
     func reportLoss(_ sentence: String) async { await log.enqueue(.eventsLost, sentence) }
     func sentence(for error: any Error) -> String { ControlError(hub: error).message }
 
-    func sentence(afterSendingAgain count: Int) -> String {
+    func sentence(afterSendingAgain count: Int) -> String { Self.sentence(afterSendingAgain: count) }
+
+    static func sentence(afterSendingAgain count: Int) -> String {
         count == 1
             ? "The hub's store has changed, as after a restored backup. This computer compared its records with it; "
                 + "1 record was sent again."

@@ -20,31 +20,12 @@ public actor FileService {
     private let blobs: any BlobStore
     private let vault: VaultService
     private let time: any TimeSource
-    /// Fetches content that was added on another device.
-    private let fetch: @Sendable (ItemID) async throws -> Void
-    private var fetching: [ItemID: Task<Void, any Error>] = [:]
 
-    init(
-        records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource,
-        fetch: @escaping @Sendable (ItemID) async throws -> Void
-    ) {
-        self.fetch = fetch
+    init(records: any RecordStore, blobs: any BlobStore, vault: VaultService, time: any TimeSource) {
         self.records = records
         self.blobs = blobs
         self.vault = vault
         self.time = time
-    }
-
-    /// Fetches content of a record that is not on this computer yet. Concurrent callers wait for the same download.
-    func fetchWhereMissing(_ id: ItemID) async throws {
-        if let task = fetching[id] { return try await task.value }
-        let isMissing = try await blobs.size(id) == nil
-        guard isMissing, try await records.isOfRecord(blob: id) else { return }
-        if let task = fetching[id] { return try await task.value }
-        let task = Task { try await fetch(id) }
-        fetching[id] = task
-        defer { fetching[id] = nil }
-        try await task.value
     }
 
     /// Newest first.
@@ -96,39 +77,6 @@ public actor FileService {
         let record = try await find(reference, keys)
         try await records.write(StateChange(records: [keys.removed(record)]))
         try await records.removeUnnamed(record.name.id, from: blobs)
-    }
-
-    // MARK: Blobs
-
-    func readBlob(_ text: String, offset: UInt64, length: Int, peer: ControlPeer) async throws -> [UInt8] {
-        _ = try await vault.keys(for: peer)
-        let id = try ItemID(requested: text)
-        // Only content that a record names is fetched; anything else is reported as missing.
-        do {
-            try await fetchWhereMissing(id)
-        } catch {
-            throw ControlError(hub: error)
-        }
-        return try await blobs.read(id, offset: offset, length: length)
-    }
-
-    func putBlob(_ text: String, offset: UInt64, bytes: [UInt8], peer: ControlPeer) async throws {
-        _ = try await vault.keys(for: peer)
-        let id = try ItemID(requested: text)
-        guard !(try await records.isOfRecord(blob: id)), try await records.record(.files, id) == nil else {
-            throw ControlError(.badRequest, "This content belongs to a record already; choose a fresh id.")
-        }
-        try await blobs.put(id, offset: offset, bytes: bytes)
-    }
-
-    /// Removes a blob, unless a record needs it.
-    func removeBlob(_ text: String, peer: ControlPeer) async throws {
-        _ = try await vault.keys(for: peer)
-        let id = try ItemID(requested: text)
-        guard !(try await records.isOfRecord(blob: id)) else {
-            throw ControlError(.badRequest, "This content belongs to a record; remove the record instead.")
-        }
-        try await blobs.remove(id)
     }
 
     /// Removes what an interrupted addition or removal left behind, and earlier versions that are too old.

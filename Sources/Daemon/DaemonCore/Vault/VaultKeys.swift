@@ -1,5 +1,6 @@
 import ControlAPI
 import Foundation
+import HubAPI
 import SealedFormats
 import Sync
 
@@ -46,6 +47,22 @@ struct VaultKeys: Sendable {
         guard let inbox = ring.current(.inbox, vault: name.vault) else { return nil }
         let box = try PublicKeyBox.seal(body, as: name, to: BoxKeyPair(privateKey: inbox.key).publicKey)
         return StoredRecord(name: name, epoch: inbox.epoch, author: device, sealed: box, blobs: record.blobs)
+    }
+
+    /// Seals the records for which `isDue` returns true, given the epoch of the newest key, as their next revision under it.
+    /// Entries of a vault's log stay as they are, and so does a record that does not open.
+    func reseal(
+        _ records: [StoredRecord], into change: inout StateChange, where isDue: (StoredRecord, UInt32) -> Bool
+    ) throws {
+        for record in records where record.name.collection != .audit {
+            guard let current = newestEpoch(for: record), isDue(record, current),
+                record.name.revision < HubRecord.maximumNumber,
+                let resealed = record.sealed == nil
+                    ? removed(record) : try self.resealed(record, revision: record.name.revision + 1)
+            else { continue }
+            change.resealed.append(resealed)
+            change.replaced[resealed.name] = RecordStamp(of: record)
+        }
     }
 
     /// The epoch of the newest key for a record; nil without one.
