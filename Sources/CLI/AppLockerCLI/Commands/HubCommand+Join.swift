@@ -1,5 +1,4 @@
 import ArgumentParser
-import BlockingThread
 import ControlAPI
 import Foundation
 import LocalControl
@@ -23,8 +22,12 @@ extension HubCommand {
 
         func run() async throws {
             let request = JoinHubRequest(
-                link: try await readLink(), certificates: hub.certificates, proxy: hub.proxy,
-                isInsecure: hub.insecure)
+                link: try await InvitationLink.read(
+                    link, question: "The link that `applocker pair --computer` shows on the other computer:",
+                    missing:
+                        "The link is missing; run `applocker pair --computer` on the other computer and enter its link."
+                ),
+                certificates: hub.certificates, proxy: hub.proxy, isInsecure: hub.insecure)
             let client = client
             let own = try await passcodes.existing()
             var report = try await owner.open(with: own) { token in
@@ -45,20 +48,6 @@ extension HubCommand {
                 try await client.call(\.sendVaultKeys, token: token, body: PasscodeRequest(passcode: own.text))
             }
             if !output.json { Output.standard.line("Your phones see this computer and read its notes from now on.") }
-        }
-
-        private func readLink() async throws -> String {
-            if let link { return link }
-            if isatty(STDIN_FILENO) == 1 {
-                Output.errors.line("The link that `applocker pair --computer` shows on the other computer:")
-            }
-            let line = await runBlocking { readLine(strippingNewline: true) }
-            guard let line, !line.isEmpty else {
-                throw CommandLineError(
-                    .usage, code: "usage",
-                    "The link is missing; run `applocker pair --computer` on the other computer and enter its link.")
-            }
-            return line
         }
 
         private func show(_ report: JoiningReport) throws {
