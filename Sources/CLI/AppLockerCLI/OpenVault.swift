@@ -8,6 +8,11 @@ import SealedFormats
 struct OpenVault: Sendable {
     let client: ControlClient
     let passcodes: PasscodeSource
+    /// That `client` is in, as `ControlClient.inVault` names it; nil for this computer's own vault.
+    var sharedVault: String?
+
+    /// For requests about this computer's own vault, whose passcode opens the shared ones.
+    private var ownClient: ControlClient { client.inVault(nil) }
 
     /// Like `use`, for a text that the user has typed: after a wrong passcode on the terminal it asks again, so that
     /// the text isn't lost.
@@ -24,7 +29,7 @@ struct OpenVault: Sendable {
 
     /// Opens the vault unless it is open for this user.
     func openIfLocked() async throws {
-        let status = try await client.call(\.vault)
+        let status = try await ownClient.call(\.vault)
         if case .terminal = passcodes, status.isOpen, status.user == getuid() { return }
         try await open()
     }
@@ -63,20 +68,32 @@ struct OpenVault: Sendable {
 
     /// The vault for new files and photos, opened if necessary.
     func id() async throws -> ItemID {
-        let status: VaultStatus = try await use {
-            // Any request that needs the keys opens the vault.
-            try await client.call(\.knownPhotos, body: KnownPhotosRequest(digests: []))
-            return try await client.call(\.vault)
-        }
-        guard let vault = status.vault.flatMap({ ItemID($0) }) else {
+        let id = if let sharedVault { try await sharedID(sharedVault) } else { try await ownID() }
+        guard let vault = id.flatMap({ ItemID($0) }) else {
             throw ControlError(.failed, "AppLocker did not report its vault. Restart it and try again.")
         }
         return vault
     }
 
+    private func ownID() async throws -> String? {
+        let status: VaultStatus = try await use {
+            // Any request that needs the keys opens the vault.
+            try await ownClient.call(\.knownPhotos, body: KnownPhotosRequest(digests: []))
+            return try await ownClient.call(\.vault)
+        }
+        return status.vault
+    }
+
+    private func sharedID(_ reference: String) async throws -> String? {
+        let report = try await use { try await ownClient.call(\.readVault, parameter: reference) }
+        try report.requireMember()
+        return report.vault
+    }
+
     @discardableResult
     func open() async throws -> VaultStatus {
-        try await client.requireSetUp()
-        return try await client.call(\.openVault, body: PasscodeRequest(passcode: try await passcodes.existing().text))
+        try await ownClient.requireSetUp()
+        return try await ownClient.call(
+            \.openVault, body: PasscodeRequest(passcode: try await passcodes.existing().text))
     }
 }

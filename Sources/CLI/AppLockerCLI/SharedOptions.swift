@@ -40,14 +40,17 @@ struct CommonOptions: ParsableArguments {
 /// A command that connects to AppLocker, may ask for the passcode, and prints.
 protocol ConnectedCommand: AsyncParsableCommand {
     var options: CommonOptions { get }
+    /// The shared vault that a command about moments concerns; nil for this computer's own vault.
+    var sharedVault: String? { get }
 }
 
 extension ConnectedCommand {
-    var client: ControlClient { options.connection.client }
+    var sharedVault: String? { nil }
+    var client: ControlClient { options.connection.client.inVault(sharedVault) }
     var passcodes: PasscodeSource { options.passcode.source }
     var output: OutputOptions { options.output }
     var owner: OwnerSession { OwnerSession(client: client, passcodes: passcodes) }
-    var vault: OpenVault { OpenVault(client: client, passcodes: passcodes) }
+    var vault: OpenVault { OpenVault(client: client, passcodes: passcodes, sharedVault: sharedVault) }
 }
 
 /// The source of the passcode.

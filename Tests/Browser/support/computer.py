@@ -199,14 +199,14 @@ class Computer:
         self.pairing = self.start("pair", "--unchecked", "--json", "--yes", passcode=True, stdin=subprocess.DEVNULL)
         return json.loads(self.pairing.stdout.readline())["link"]
 
-    def saved(self, title, folder):
+    def saved(self, title, folder, *words):
         """Saves the moment's photos into a new folder, and returns the files, as soon as all are here: a photo's record
         may arrive after its moment's."""
 
         def saves():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            return self.run("moments", "show", title, "--save", str(folder), "--json")
+            return self.run("moments", "show", title, "--save", str(folder), "--json", *words)
 
         reports = []
         eventually(lambda: reports.append(saves()) or reports[-1], lambda: self.errors)

@@ -9,7 +9,7 @@ import Pictures
 import SealedFormats
 
 extension MomentsCommand {
-    struct Add: ConnectedCommand {
+    struct Add: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a moment.",
             discussion: """
@@ -37,6 +37,7 @@ extension MomentsCommand {
         var keepOriginal = false
         @Flag(help: "Use the place of the first photo.") var photoPlace = false
         @Flag(help: "A favourite.") var favourite = false
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func validate() throws {

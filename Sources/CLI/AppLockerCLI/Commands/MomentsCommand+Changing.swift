@@ -4,7 +4,7 @@ import Foundation
 import LocalControl
 
 extension MomentsCommand {
-    struct Favourite: ConnectedCommand {
+    struct Favourite: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make moments favourites.",
             discussion: """
@@ -14,6 +14,7 @@ extension MomentsCommand {
 
         @Argument(help: MomentsCommand.momentHelp) var moments: [String]
         @Flag(help: "Not a favourite any more.") var off = false
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
@@ -26,7 +27,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Remove: ConnectedCommand {
+    struct Remove: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move moments to the trash for 30 days, or remove them permanently.",
             discussion: """
@@ -38,6 +39,7 @@ extension MomentsCommand {
         @Argument(help: MomentsCommand.momentHelp) var moments: [String]
         @Flag(help: "Remove permanently, with photos, on every device.") var forGood = false
         @Flag(help: "Remove permanently without confirmation.") var yes = false
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
@@ -50,8 +52,8 @@ extension MomentsCommand {
                 Output.standard.line(
                     forGood
                         ? "Removed \(moment.named.terminalSafe) permanently."
-                        : "\(moment.named.terminalSafe) is in the trash; `applocker moments restore \(moment.id.prefix(8))` "
-                            + "restores it.")
+                        : "\(moment.named.terminalSafe) is in the trash; `applocker moments restore \(moment.id.prefix(8))"
+                            + "\(chosen.repeated.terminalSafe)` restores it.")
             }
         }
 
@@ -66,7 +68,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Restore: ConnectedCommand {
+    struct Restore: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Restore moments from the trash.",
             discussion: """
@@ -75,6 +77,7 @@ extension MomentsCommand {
                 """)
 
         @Argument(help: MomentsCommand.momentHelp) var moments: [String]
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
@@ -84,7 +87,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Trash: ConnectedCommand {
+    struct Trash: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the trash. Moments in it are removed after 30 days.",
             discussion: """
@@ -92,6 +95,7 @@ extension MomentsCommand {
                   applocker moments restore 3f9a
                 """)
 
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {

@@ -5,7 +5,7 @@ import LocalControl
 import MomentTransfer
 
 extension MomentsCommand {
-    struct Export: ConnectedCommand {
+    struct Export: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export all moments unsealed: photos, a page to read, and data for other programs.",
             discussion: """
@@ -17,6 +17,7 @@ extension MomentsCommand {
 
         @Argument(help: "The new folder.", completion: .directory) var folder: String
         @Flag(help: "Don't ask.") var yes = false
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {

@@ -5,7 +5,7 @@ import LocalControl
 import MomentTransfer
 
 extension MomentsCommand {
-    struct Import: ConnectedCommand {
+    struct Import: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Import the photos of a folder, a moment for each day.",
             discussion: """
@@ -22,6 +22,7 @@ extension MomentsCommand {
         @Option(help: "A mood for all of them.") var mood: String = ""
         @Flag(help: "Remove each file once its photo is safe.") var removeOriginals = false
         @Flag(help: "Remove originals without confirmation.") var yes = false
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
@@ -60,7 +61,7 @@ extension MomentsCommand {
         }
     }
 
-    struct Statistics: ConnectedCommand {
+    struct Statistics: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             commandName: "stats",
             abstract: "Count moments and photos.",
@@ -71,6 +72,7 @@ extension MomentsCommand {
 
         @Option(help: ArgumentHelp("The day from which days together are counted.", valueName: "day")) var since:
             DayArgument?
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {

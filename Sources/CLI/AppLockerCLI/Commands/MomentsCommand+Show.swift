@@ -7,7 +7,7 @@ import MomentTransfer
 import Pictures
 
 extension MomentsCommand {
-    struct Show: ConnectedCommand {
+    struct Show: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a moment and its photos in the terminal.",
             discussion: """
@@ -24,6 +24,7 @@ extension MomentsCommand {
             help: ArgumentHelp("Write the photos unsealed into this folder.", valueName: "folder"),
             completion: .directory)
         var save: String?
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {

@@ -15,17 +15,18 @@ struct MomentsCommand: AsyncParsableCommand {
               applocker moments list --search lake
               applocker moments show 'At the lake'
               applocker moments import ~/Pictures/2019
+              applocker moments add 'At the lake' --vault Us         in a vault that is shared with others
 
             Only the pixels of a photo are kept, unless you use --keep-original: place and camera are removed.
             """,
         subcommands: [
             Add.self, List.self, Show.self, Favourite.self, Remove.self, Restore.self, Trash.self, Statistics.self,
-            Import.self, Export.self,
+            Import.self, Export.self, Vaults.self, Join.self, Leave.self,
         ], defaultSubcommand: List.self)
 
     static let momentHelp = ArgumentHelp("The moment's id, the beginning of it, or its title.", valueName: "moment")
 
-    struct List: ConnectedCommand {
+    struct List: MomentsVaultCommand {
         static let configuration = CommandConfiguration(
             abstract: "List moments, the newest first.",
             discussion: """
@@ -40,6 +41,7 @@ struct MomentsCommand: AsyncParsableCommand {
         @Flag(help: "Only favourites.") var favourites = false
         @Option(help: ArgumentHelp("From this day on, as 2024-05-17.", valueName: "day")) var from: DayArgument?
         @Option(help: ArgumentHelp("Up to this day.", valueName: "day")) var to: DayArgument?
+        @OptionGroup var chosen: MomentsVaultOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
