@@ -72,7 +72,9 @@ export class AppSession {
             // In the same task if it was loaded before: in a panic nothing else is painted.
             else if (this.#paired) this.#drawPaired(this.#paired, state, signal);
             else {
-                this.#paired = await import("./paired.js");
+                const paired = await import("./paired.js");
+                await paired.addStyles();
+                this.#paired = paired;
                 if (!signal.aborted) this.#drawPaired(this.#paired, state, signal);
             }
         } catch (error) {

@@ -14,7 +14,8 @@ import { routes, untabbedRoutes } from "./routes.js";
 export { disguisedLockScreen } from "../features/disguise/disguised-lock-screen.js";
 export { chooseFirstPIN, lockScreen } from "../features/lock-screen/lock-screen.js";
 
-await addStylesheets(pairedStylesheets);
+/** Resolves when its stylesheets are loaded; nothing of it is drawn before. Throws TypeError. */
+export const addStyles = () => addStylesheets(pairedStylesheets);
 
 /**
  * Starts what locks, disguises and reports, before the first unlocking.
