@@ -302,8 +302,9 @@ if hasAdwaita {
             "Pictures", "CGtk4", "CAdwaita", "CWindowTemplates", argumentParser,
         ],
         tests: [
-            "ControlAPI", "DesktopModels", "HostIntegrity", "LocalControl", "applocker", "applockerd", "applocker-gate",
-            "applocker-hub", "applocker-desktop",
+            "ControlAPI", "DesktopModels", "HeadlessCompanion", "HostIntegrity", "Household", "HubAPI", "HubClient",
+            "LocalControl", "SealedFormats", "applocker", "applockerd", "applocker-gate", "applocker-hub",
+            "applocker-desktop",
         ])
     targets += program("applocker-desktop", in: .desktop, ["DesktopWindow"])
 }

@@ -83,6 +83,20 @@ extension Companion {
         return (invitation, invitation.link(hub: state.hub))
     }
 
+    /// The same to the shared vault that this device founded.
+    public func inviteToVault() async throws -> (invitation: Invitation, link: String) {
+        let (invitation, link) = try await invite(.computer)
+        let parts = link.components(separatedBy: "/#pair=")
+        let padded = parts[1] + String(repeating: "=", count: (4 - parts[1].count % 4) % 4)
+        let base64 = padded.replacing("-", with: "+").replacing("_", with: "/")
+        guard var bytes = Data(base64Encoded: base64) else { throw CompanionError("The link is no pairing's.") }
+        // The version of a vault's.
+        bytes[0] = 1
+        let text = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+        return (invitation, "\(parts[0])/#vault=\(text)")
+    }
+
     /// Waits for a device to join, and admits it.
     /// - Parameter settles: whether it gets the keys.
     /// - Returns: its name.

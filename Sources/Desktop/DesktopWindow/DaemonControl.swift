@@ -7,6 +7,18 @@ import Localization
 struct DaemonControl: DesktopControl {
     /// Determined for each request: a restarted daemon may have another state directory.
     let socketPath: @Sendable () -> String
+    /// Nil for this computer's own vault.
+    private(set) var sharedVault: String?
+
+    init(socketPath: @escaping @Sendable () -> String) { self.socketPath = socketPath }
+
+    func inVault(_ id: String?) -> any DesktopControl { with(vault: id) }
+
+    func with(vault id: String?) -> DaemonControl {
+        var control = self
+        control.sharedVault = id
+        return control
+    }
 
     func send<Body: Encodable & Sendable, Reply>(
         _ operation: ControlOperationPath<Body, Reply>, parameter: String?, token: String?, body: Body
@@ -41,7 +53,8 @@ struct DaemonControl: DesktopControl {
         answerTimeout: Duration? = nil, _ work: (ControlClient) async throws -> Reply
     ) async throws -> Reply {
         do {
-            return try await work(ControlClient(socketPath: socketPath(), answerTimeout: answerTimeout))
+            let client = ControlClient(socketPath: socketPath(), answerTimeout: answerTimeout)
+            return try await work(client.inVault(sharedVault))
         } catch let error as ControlClientError {
             switch error {
             case .notRunning(let path, _):

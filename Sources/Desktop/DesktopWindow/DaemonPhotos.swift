@@ -7,11 +7,13 @@ import MomentTransfer
 import Pictures
 import SealedFormats
 
-/// Seals and opens photos for the daemon's vault.
+/// Seals and opens photos for the daemon's vaults.
 struct DaemonPhotos: PhotoFiles {
     let control: DaemonControl
     /// Decodes photos in a process of its own.
     let maker: PictureMaker
+
+    func inVault(_ id: String?) -> any PhotoFiles { DaemonPhotos(control: control.with(vault: id), maker: maker) }
 
     func picture(of photo: PhotoReport) async throws -> PixelPicture {
         let bytes = try await control.translatingErrors { try await PhotoDownload(client: $0, photo: photo).medium() }

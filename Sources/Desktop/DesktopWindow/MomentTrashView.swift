@@ -49,6 +49,6 @@ final class MomentTrashView {
         screen["empty"].setVisible(model.isEmpty == false)
         screen["more"].setVisible(model.hasMore)
         screen["nothing"].setVisible(model.isEmpty == true)
-        for name in ["empty", "moments"] { screen[name].setSensitive(!model.isErasing) }
+        for name in ["empty", "moments"] { screen[name].setSensitive(model.isChangeable) }
     }
 }

@@ -5,7 +5,7 @@ import DesktopModels
 import GtkSupport
 import Localization
 
-/// The moments of the open vault: a list, one with its photos, the trash and statistics.
+/// The moments of the chosen vault: a list, one with its photos, the trash and statistics.
 @MainActor
 final class MomentsPage: Page {
     private static let template = Template("moments-page", of: adw_bin_get_type())
@@ -13,6 +13,7 @@ final class MomentsPage: Page {
     private let screen = MomentsPage.template.make()
     private let model: MomentsModel
     private let vault: VaultModel
+    private let vaults: MomentVaultsModel
     private let trash: MomentTrashModel
     private let statistics: MomentStatisticsModel
     private let list: RowList<MomentItem>
@@ -21,7 +22,7 @@ final class MomentsPage: Page {
     private let lock: VaultLock
     private let transfers: TransferArea
     private var pictures: [(photo: ShownPhoto, widget: Widget)] = []
-    /// While the button is set from the model, its signal changes nothing.
+    /// While widgets are set from the models, their signals change nothing.
     private var isUpdating = false
 
     var widget: Widget { lock.widget }
@@ -46,7 +47,8 @@ final class MomentsPage: Page {
     init(_ models: WindowModels, window: @escaping () -> Widget) {
         let model = models.moments
         self.model = model
-        (vault, trash, statistics) = (models.vault, models.momentTrash, models.momentStatistics)
+        (vault, vaults) = (models.vault, models.momentVaults)
+        (trash, statistics) = (models.momentTrash, models.momentStatistics)
         list = RowList(screen["moments"]) { row, item in
             let heart = item.moment.favourite ? "♥ " : ""
             row.show(title: heart + item.moment.heading, subtitle: item.moment.facts)
@@ -58,8 +60,9 @@ final class MomentsPage: Page {
             row.setActivatable(true)
             row.onActivate = { Task { await model.open(item.id) } }
         }
-        lock = VaultLock(models.vault, content: screen.widget) { await model.load() }
+        lock = VaultLock(models.vault, content: screen.widget) { await model.loadWithVaults() }
         transfers = TransferArea(in: screen["transfers"]) { model.cancel() }
+        connectVaults()
         connectList(window)
         connectMoment(window)
         connectParts(window)
@@ -98,6 +101,15 @@ final class MomentsPage: Page {
             }
         }
         screen["menu"].setMenuButtonName(localized("More of Everline"))
+    }
+
+    private func connectVaults() {
+        screen["vault"].ellipsizeChoice()
+        Signals.connectChange(screen["vault"].raw, "notify::selected") { [unowned self] in
+            let (choices, chosen) = (vaults.choices, screen["vault"].selectedDropDown)
+            guard !isUpdating, choices.indices.contains(chosen) else { return }
+            Task { [model] in await model.choose(vault: choices[chosen].value) }
+        }
     }
 
     private func connectList(_ window: @escaping () -> Widget) {
@@ -179,9 +191,22 @@ final class MomentsPage: Page {
         let isBack = shownPart == .list && visiblePart != .list
         visiblePart = shownPart
         screen.show(shownPart.rawValue, in: "stack")
+        updateVaults()
         updateMoment()
         // The part that was left had the focus, and GTK gives it to none: no key would work.
         if isBack, vault.isOpen { gtk_widget_grab_focus(screen["search"]) }
+    }
+
+    private func updateVaults() {
+        let (choices, chosen) = (vaults.choices, vaults.chosen)
+        isUpdating = true
+        screen["vault"].setDropDownChoices(
+            choices.map(\.title), selected: choices.firstIndex { $0.value == chosen } ?? 0)
+        isUpdating = false
+        screen["vault"].setVisible(choices.count > 1)
+        screen["vault_problem"].setText(vaults.problem)
+        screen["vault_problem"].setVisible(!vaults.problem.isEmpty)
+        for name in ["import", "favourite", "trash"] { screen[name].setSensitive(!vaults.isReadOnly) }
     }
 
     private func updateMoment() {

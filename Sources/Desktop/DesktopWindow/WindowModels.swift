@@ -17,6 +17,7 @@ struct WindowModels {
     let vault: VaultModel
     let notes: NotesModel
     let files: FilesModel
+    let momentVaults: MomentVaultsModel
     let moments: MomentsModel
     let momentTrash: MomentTrashModel
     let momentStatistics: MomentStatisticsModel
@@ -40,9 +41,10 @@ struct WindowModels {
         overview = OverviewModel(context, vault)
         notes = NotesModel(context, vault)
         files = FilesModel(context, vault, transfer)
-        moments = MomentsModel(context, vault, photos)
-        momentTrash = MomentTrashModel(context, vault, keptFor: MomentBody.trashSeconds)
-        momentStatistics = MomentStatisticsModel(context, vault)
+        momentVaults = MomentVaultsModel(context, vault)
+        moments = MomentsModel(context, vault, momentVaults, photos)
+        momentTrash = MomentTrashModel(context, vault, momentVaults, keptFor: MomentBody.trashSeconds)
+        momentStatistics = MomentStatisticsModel(vault, momentVaults)
         intruders = IntrudersModel(context, vault, photos)
         devices = DevicesModel(context, checkWays: checkWays)
         recovery = RecoveryModel(context, vault)

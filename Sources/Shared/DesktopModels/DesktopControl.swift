@@ -19,6 +19,11 @@ public protocol DesktopControl: Sendable {
 
     /// Appends bytes to a blob, at most `ControlRoute.maximumBlobPiece`.
     func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws
+
+    /// The same for requests about moments, photos and blobs of a shared vault.
+    ///
+    /// - Parameter id: nil for this computer's own vault.
+    func inVault(_ id: String?) -> any DesktopControl
 }
 
 extension DesktopControl {

@@ -9,7 +9,7 @@ public struct MomentFact: Equatable, Sendable, Identifiable {
     public var id: String { name }
 }
 
-/// Statistics of the open vault's moments.
+/// Statistics of the chosen vault's moments.
 @MainActor @Observable
 public final class MomentStatisticsModel {
     /// Whether the page shows them, instead of the moments.
@@ -21,20 +21,19 @@ public final class MomentStatisticsModel {
     /// Whether there is no moment.
     public var isEmpty: Bool { statistics?.moments == 0 }
 
-    private let context: DesktopContext
-    private let vault: VaultModel
+    private let vaults: MomentVaultsModel
     private var statistics: MomentStatistics?
 
-    public init(_ context: DesktopContext, _ vault: VaultModel) {
-        self.context = context
-        self.vault = vault
+    public init(_ vault: VaultModel, _ vaults: MomentVaultsModel) {
+        self.vaults = vaults
         vault.onLock.append { [unowned self] in close() }
+        vaults.onChoice.append { [unowned self] in close() }
     }
 
     /// Reads and shows them.
     public func open() async {
         isShown = true
-        let list = await vault.read { try await context.control.call(\.listMoments) }
+        let list = await vaults.read { try await $0.call(\.listMoments) }
         guard isShown, let list else { return }
         statistics = MomentStatistics(list.moments)
     }

@@ -19,7 +19,7 @@ public struct MomentErasure: Equatable, Sendable {
     public var explanation: String
 }
 
-/// The trash of the open vault's moments: from there they are restored, or erased before their time is over.
+/// The trash of the chosen vault's moments: from there they are restored, or erased before their time is over.
 @MainActor @Observable
 public final class MomentTrashModel {
     /// How many more moments are shown each time.
@@ -34,20 +34,23 @@ public final class MomentTrashModel {
     public private(set) var isEmpty: Bool?
     /// Whether moments are being erased.
     public private(set) var isErasing = false
+    /// Whether moments can be restored and erased now.
+    public var isChangeable: Bool { !isErasing && !vaults.isReadOnly }
     /// In days.
     public let keptFor: Int
 
     private let context: DesktopContext
-    private let vault: VaultModel
+    private let vaults: MomentVaultsModel
     private var limit = MomentTrashModel.pageSize
     private var all: [MomentReport] = []
 
     /// - Parameter seconds: after which the daemon erases what is in the trash.
-    public init(_ context: DesktopContext, _ vault: VaultModel, keptFor seconds: Double) {
+    public init(_ context: DesktopContext, _ vault: VaultModel, _ vaults: MomentVaultsModel, keptFor seconds: Double) {
         self.context = context
-        self.vault = vault
+        self.vaults = vaults
         keptFor = Int(seconds / 86_400)
         vault.onLock.append { [unowned self] in close() }
+        vaults.onChoice.append { [unowned self] in close() }
     }
 
     public func open() async {
@@ -66,15 +69,15 @@ public final class MomentTrashModel {
     }
 
     private func load() async {
-        guard let found = await vault.read({ try await read() }), isShown else { return }
+        guard let found = await vaults.read({ try await read($0) }), isShown else { return }
         all = found
         show()
     }
 
-    private func read() async throws -> [MomentReport] {
+    private func read(_ control: any DesktopControl) async throws -> [MomentReport] {
         var filter = MomentFilter()
         filter.trash = true
-        return try await context.control.call(\.listMoments, query: filter).moments
+        return try await control.call(\.listMoments, query: filter).moments
             .sorted { ($0.removed ?? 0) > ($1.removed ?? 0) }
     }
 
@@ -99,8 +102,8 @@ public final class MomentTrashModel {
     }
 
     public func restore(_ id: String) async {
-        let restored = await vault.read {
-            try await context.control.call(\.changeMoment, parameter: id, body: ChangeMomentRequest(removed: false))
+        let restored = await vaults.read {
+            try await $0.call(\.changeMoment, parameter: id, body: ChangeMomentRequest(removed: false))
         }
         if let restored { context.announce(localized("\(restored.heading) is restored.")) }
         await load()
@@ -128,11 +131,11 @@ public final class MomentTrashModel {
         guard !isErasing else { return }
         isErasing = true
         defer { isErasing = false }
-        await vault.read {
+        await vaults.read { control in
             // Another device may have restored or erased some since they were listed.
-            let inTrash = Set(try await read().map(\.id))
+            let inTrash = Set(try await read(control).map(\.id))
             for id in erasure.moments where inTrash.contains(id) {
-                try await context.control.call(\.removeMoment, parameter: id)
+                try await control.call(\.removeMoment, parameter: id)
             }
         }
         await load()

@@ -29,6 +29,8 @@ public protocol PhotoFiles: Sendable {
     ///
     /// - Returns: one sentence.
     func export(to folder: String, progress: @escaping ProgressHandler) async throws -> String
+    /// The same for moments and photos of a shared vault; nil for this computer's own.
+    func inVault(_ id: String?) -> any PhotoFiles
 }
 
 /// A decoded picture.
@@ -79,7 +81,7 @@ public struct ShownPhoto: Equatable, Sendable, Identifiable {
     }
 }
 
-/// The moments of the open vault, Everline. They are written in the companion; here they are read, imported and
+/// The moments of the chosen vault, Everline. They are written in the companion; here they are read, imported and
 /// exported.
 @MainActor @Observable
 public final class MomentsModel {
@@ -113,8 +115,10 @@ public final class MomentsModel {
     @ObservationIgnored public var openPanel: (@MainActor (_ passcode: String) async throws -> Void)?
 
     private let context: DesktopContext
-    private let vault: VaultModel
+    private let vaults: MomentVaultsModel
     private let files: any PhotoFiles
+    /// Of the chosen vault.
+    private var vaultFiles: any PhotoFiles { files.inVault(vaults.chosen) }
     private let running = TransferWork()
     private var limit = MomentsModel.pageSize
     @ObservationIgnored private var fetching: Task<Void, Never>?
@@ -124,11 +128,32 @@ public final class MomentsModel {
     /// Increases with each moment that is opened or closed.
     @ObservationIgnored private var openings = 0
 
-    public init(_ context: DesktopContext, _ vault: VaultModel, _ files: any PhotoFiles) {
+    public init(_ context: DesktopContext, _ vault: VaultModel, _ vaults: MomentVaultsModel, _ files: any PhotoFiles) {
         self.context = context
-        self.vault = vault
+        self.vaults = vaults
         self.files = files
-        vault.onLock.append { [unowned self] in wipe() }
+        vault.onLock.append { [unowned self] in
+            cancel()
+            search = ""
+            wipe()
+        }
+        vaults.onChoice.append { [unowned self] in wipe() }
+    }
+
+    /// Reads which vaults there are, and the list.
+    public func loadWithVaults() async {
+        // The first may wait for the hubs of the shared vaults.
+        async let isReset = vaults.load()
+        await load()
+        if await isReset { await load() }
+    }
+
+    /// Shows the moments of another vault. A running import or export continues in its own one.
+    ///
+    /// - Parameter id: of a shared vault; nil for this computer's own.
+    public func choose(vault id: String?) async {
+        guard vaults.choose(id) else { return }
+        await loadWithVaults()
     }
 
     /// Reads the list, as far as it matches the search.
@@ -136,7 +161,7 @@ public final class MomentsModel {
         let words = search
         var filter = MomentFilter()
         filter.search = words.isEmpty ? nil : words
-        let list = await vault.read { [filter] in try await context.control.call(\.listMoments, query: filter) }
+        let list = await vaults.read { [filter] in try await $0.call(\.listMoments, query: filter) }
         guard let list, words == search else { return }
         let first = Array(list.moments.prefix(limit))
         if first != moments { moments = first }
@@ -152,8 +177,9 @@ public final class MomentsModel {
 
     /// One after another, in the order of the list.
     private func fetchThumbnails() async {
+        let control = vaults.control
         for photo in moments.compactMap(\.photos.first?.id) where !tried.contains(photo) {
-            let report = try? await context.control.call(\.readPhoto, parameter: photo)
+            let report = try? await control.call(\.readPhoto, parameter: photo)
             let picture: PixelPicture? = if let report { try? await files.thumbnail(of: report) } else { nil }
             guard !Task.isCancelled else { return }
             // A photo's record may arrive after its moment's.
@@ -174,7 +200,7 @@ public final class MomentsModel {
         close()
         if work == nil { outcome = [] }
         let opening = openings
-        let content = await vault.read { try await context.control.call(\.readMoment, parameter: id) }
+        let content = await vaults.read { try await $0.call(\.readMoment, parameter: id) }
         guard let content, opening == openings else { return }
         shown = content
         showMorePhotos()
@@ -192,9 +218,10 @@ public final class MomentsModel {
     /// - Parameter opening: nothing is done for a moment that was closed.
     private func fetch(_ id: String, of opening: Int) async {
         guard opening == openings else { return }
+        let (control, files) = (vaults.control, vaultFiles)
         let result: Result<PixelPicture, any Error>
         do {
-            let report = try await context.control.call(\.readPhoto, parameter: id)
+            let report = try await control.call(\.readPhoto, parameter: id)
             result = .success(try await files.picture(of: report))
         } catch {
             result = .failure(error)
@@ -231,9 +258,7 @@ public final class MomentsModel {
     @discardableResult
     private func change(_ request: ChangeMomentRequest) async -> Bool {
         guard let id = shown?.moment.id else { return false }
-        let changed = await vault.read {
-            try await context.control.call(\.changeMoment, parameter: id, body: request)
-        }
+        let changed = await vaults.read { try await $0.call(\.changeMoment, parameter: id, body: request) }
         guard let changed else {
             // So that the button is set again: an equal value alone reports no change.
             if let kept = shown, kept.moment.id == id { (shown, shown) = (nil, kept) }
@@ -267,15 +292,15 @@ public final class MomentsModel {
     /// Writes the photos of the shown moment into a folder, unsealed.
     public func savePhotos(into folder: String) async {
         guard let moment = shown?.moment else { return }
-        await run(localized("Saving photos"), ifStopped: Self.unsealed(folder)) { [files] in
+        await run(localized("Saving photos"), ifStopped: Self.unsealed(folder)) { [files = vaultFiles] in
             [try await files.save(moment, into: folder, progress: $0)]
         }
     }
 
     /// After a failure or `cancel`, finished days stay; importing the folder again continues.
     public func importFolder(_ folder: String, keepsOriginals: Bool) async {
-        let status = await vault.read { try await context.control.call(\.vault) }
-        guard let vault = status?.vault else { return }
+        let files = vaultFiles
+        guard let vault = await vaults.sealingID() else { return }
         let stopped = localized("The import was stopped. Finished days stay; import the folder again to continue.")
         await run(localized("Importing photos"), ifStopped: stopped) { [files] in
             let done = try await files.importFolder(folder, to: vault, keepsOriginals: keepsOriginals, progress: $0)
@@ -286,6 +311,7 @@ public final class MomentsModel {
 
     /// Asks for the passcode although the vault is open, so that nobody else at the computer can export everything.
     public func export(to folder: String) async {
+        let files = vaultFiles
         let question = PasscodeQuestion(
             title: localized("Export Everline"),
             explanation: localized(
@@ -330,11 +356,11 @@ public final class MomentsModel {
     public func cancel() { running.cancel() }
 
     private func wipe() {
-        cancel()
         close()
         thumbnailing?.cancel()
         (thumbnailing, thumbnails, tried) = (nil, [:], [])
-        (moments, hasMore, isEmpty, unreadable, search) = ([], false, true, 0, "")
+        // Without a search, as a list that was not read yet.
+        (moments, hasMore, isEmpty, unreadable) = ([], false, search.isEmpty, 0)
         limit = Self.pageSize
     }
 }

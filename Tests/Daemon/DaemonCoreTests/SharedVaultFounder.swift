@@ -36,22 +36,7 @@ struct SharedVaultFounder {
         try await phone.writeMoment(title: "Before", words: "")
     }
 
-    func invite() async throws -> (invitation: Invitation, link: String) {
-        let (invitation, link) = try await phone.invite(.computer)
-        return (invitation, try Self.vaultLink(link))
-    }
-
-    /// The link of a pairing as one of a vault, whose version is 1.
-    private static func vaultLink(_ link: String) throws -> String {
-        let parts = link.components(separatedBy: "/#pair=")
-        let padded = parts[1] + String(repeating: "=", count: (4 - parts[1].count % 4) % 4)
-        let base64 = padded.replacing("-", with: "+").replacing("_", with: "/")
-        var bytes = try #require(Data(base64Encoded: base64))
-        bytes[0] = 1
-        let text = bytes.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
-            "=", with: "")
-        return "\(parts[0])/#vault=\(text)"
-    }
+    func invite() async throws -> (invitation: Invitation, link: String) { try await phone.inviteToVault() }
 
     /// Another member, which does not run.
     func member(_ name: String) async throws -> HouseholdSecrets {
@@ -68,17 +53,29 @@ struct SharedVaultFounder {
     // MARK: What the phone reads
 
     /// Of the moments at the hub that the phone accepts and opens.
-    func titles() async throws -> [String] {
+    func titles() async throws -> [String] { try await moments().map { $0.body.title }.sorted() }
+
+    private func moments() async throws -> [(name: RecordName, body: MomentBody)] {
         try await phone.sync()
         let (roster, ring) = (await phone.roster, await phone.secrets.ring)
-        return hub.hub.records(in: "moments").compactMap { record -> String? in
+        return hub.hub.records(in: "moments").compactMap { record -> (name: RecordName, body: MomentBody)? in
             guard let checked = try? RecordCheck(roster).check(record, known: 0), let sealed = checked.sealed,
                 let envelope = try? RecordEnvelope(bytes: sealed),
                 let key = ring.key(.vault, vault: checked.name.vault, epoch: envelope.wrapEpoch),
-                let body = try? envelope.open(as: checked.name, vaultKey: key)
+                let bytes = try? envelope.open(as: checked.name, vaultKey: key),
+                let body = try? MomentBody(bytes: bytes)
             else { return nil }
-            return try? MomentBody(bytes: body).title
-        }.sorted()
+            return (checked.name, body)
+        }
+    }
+
+    /// The phone changes the title of a moment.
+    func rename(_ title: String, to newTitle: String) async throws {
+        let moments = try await self.moments()
+        var (name, body) = try #require(moments.first { $0.body.title == title })
+        body.title = newTitle
+        name.revision += 1
+        try await phone.write(try body.bytes(), as: .moments, id: name.id, revision: name.revision)
     }
 
     func names() async throws -> [String] {
@@ -91,6 +88,28 @@ struct SharedVaultFounder {
         let record = try #require(hub.hub.records(in: "devices").first { $0.id == HubID(member) })
         let checked = try RecordCheck(await phone.roster).check(record, known: 0)
         return try await phone.secrets.open(checked, as: DeviceName.self)
+    }
+
+    // MARK: What was pushed
+
+    var pushes: [PushMessageRequest] { hub.hub.state.withLock { $0.pushes } }
+
+    func notices() throws -> [RecordNotice] {
+        try pushes.map { try JSONDecoder().decode(RecordNotice.self, from: $0.payload) }
+    }
+
+    /// Who signed a notice of what the hub has.
+    func author(of notice: RecordNotice) async throws -> ItemID {
+        let stored = try #require(hub.hub.records(in: notice.collection).first { $0.id == notice.id })
+        let sealed = try #require(stored.sealed)
+        var hash = ContentHash()
+        hash.update([UInt8](sealed))
+        #expect(notice.digest == hash.finished)
+        let record = HubRecord(
+            collection: notice.collection, id: notice.id, vault: notice.vault, revision: notice.revision,
+            epoch: notice.epoch, author: notice.author, sealed: sealed, blobs: notice.blobs,
+            signature: notice.signature)
+        return try RecordCheck(await phone.roster).check(record, known: 0).author.id
     }
 
     // MARK: What the hub does
@@ -210,12 +229,21 @@ struct SharedVaultComputer {
         return try await services.moments.list(MomentFilter(), peer: alice).moments.map(\.title).sorted()
     }
 
-    func add(_ title: String) async throws {
+    /// - Returns: its id.
+    @discardableResult
+    func add(_ title: String) async throws -> HubID {
         let services = try await service.open(founder.id, isChange: true, for: alice)
         let moment = NewMoment(
             id: ItemID.random().description, title: title, words: "", date: 1_715_961_600, offset: 120, mood: "",
             place: nil, favourite: false, photos: [])
-        _ = try await services.moments.add(moment, peer: alice)
+        let report = try await services.moments.add(moment, peer: alice)
+        return try #require(HubID(report.id))
+    }
+
+    func change(_ title: String, favourite: Bool? = nil, removed: Bool? = nil) async throws {
+        let services = try await service.open(founder.id, isChange: true, for: alice)
+        let change = ChangeMomentRequest(favourite: favourite, removed: removed)
+        _ = try await services.moments.change(title, change, peer: alice)
     }
 
     /// The folders with what is stored of shared vaults.

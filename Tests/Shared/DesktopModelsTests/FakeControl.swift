@@ -13,6 +13,8 @@ final class FakeControl: DesktopControl {
         var token: String?
         var body: Data
         var query: [String: String]
+        /// Of a shared vault.
+        var vault: String?
 
         func body<Body: Decodable>(as type: Body.Type) throws -> Body { try JSONDecoder().decode(type, from: body) }
     }
@@ -56,19 +58,48 @@ final class FakeControl: DesktopControl {
     func send<Body: Encodable & Sendable, Reply>(
         _ operation: ControlOperationPath<Body, Reply>, parameter: String?, token: String?, body: Body
     ) async throws -> Reply {
-        try await answer(
-            Request(
-                route: ControlOperations.all[keyPath: operation].route, parameter: parameter, token: token,
-                body: JSONEncoder().encode(body), query: [:]))
+        try await InVault(control: self).send(operation, parameter: parameter, token: token, body: body)
     }
 
     func send<Query: ControlQuery, Reply>(
         _ operation: ControlOperationPath<Query, Reply>, parameter: String?, token: String?, query: Query
     ) async throws -> Reply {
-        try await answer(
-            Request(
-                route: ControlOperations.all[keyPath: operation].route, parameter: parameter, token: token,
-                body: Data(), query: Dictionary(uniqueKeysWithValues: query.query)))
+        try await InVault(control: self).send(operation, parameter: parameter, token: token, query: query)
+    }
+
+    func inVault(_ id: String?) -> any DesktopControl { InVault(control: self, vault: id) }
+
+    private struct InVault: DesktopControl {
+        let control: FakeControl
+        var vault: String?
+
+        func send<Body: Encodable & Sendable, Reply>(
+            _ operation: ControlOperationPath<Body, Reply>, parameter: String?, token: String?, body: Body
+        ) async throws -> Reply {
+            try await control.answer(
+                Request(
+                    route: ControlOperations.all[keyPath: operation].route, parameter: parameter, token: token,
+                    body: JSONEncoder().encode(body), query: [:], vault: vault))
+        }
+
+        func send<Query: ControlQuery, Reply>(
+            _ operation: ControlOperationPath<Query, Reply>, parameter: String?, token: String?, query: Query
+        ) async throws -> Reply {
+            try await control.answer(
+                Request(
+                    route: ControlOperations.all[keyPath: operation].route, parameter: parameter, token: token,
+                    body: Data(), query: Dictionary(uniqueKeysWithValues: query.query), vault: vault))
+        }
+
+        func readBlob(_ blob: String, offset: UInt64) async throws -> [UInt8] {
+            try await control.readBlob(blob, offset: offset)
+        }
+
+        func putBlob(_ blob: String, offset: UInt64, bytes: [UInt8]) async throws {
+            try await control.putBlob(blob, offset: offset, bytes: bytes)
+        }
+
+        func inVault(_ id: String?) -> any DesktopControl { control.inVault(id) }
     }
 
     func readBlob(_ blob: String, offset: UInt64) async throws -> [UInt8] {

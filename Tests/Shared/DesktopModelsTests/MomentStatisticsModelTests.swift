@@ -21,7 +21,7 @@ struct MomentStatisticsModelTests {
     init() {
         context = makeContext(control)
         vault = VaultModel(context, user: 1_000)
-        model = MomentStatisticsModel(context, vault)
+        model = MomentStatisticsModel(vault, MomentVaultsModel(context, vault))
         control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.closeVault) { _ in VaultStatus(vault: "v", isOpen: false) }
         control.on(\.listMoments) { _ in

@@ -49,7 +49,7 @@ struct MomentTrashModelTests {
     init() {
         context = makeContext(control)
         vault = VaultModel(context, user: 1_000)
-        model = MomentTrashModel(context, vault, keptFor: 30 * Self.day)
+        model = MomentTrashModel(context, vault, MomentVaultsModel(context, vault), keptFor: 30 * Self.day)
         let trash = Trash([
             Self.moment("old", removed: 29.5), Self.moment("lake", "At the lake", photos: 3),
             Self.moment("late", "Late", photos: 1, removed: 31),

@@ -64,6 +64,8 @@ struct MomentsModelTests {
             try await body()
             return "Wrote 1 moment."
         }
+
+        func inVault(_ id: String?) -> any PhotoFiles { self }
     }
 
     nonisolated static let dot = PixelPicture(width: 1, height: 1, rgb: [7, 7, 7])
@@ -89,7 +91,7 @@ struct MomentsModelTests {
     init() {
         context = makeContext(control)
         vault = VaultModel(context, user: 1_000)
-        model = MomentsModel(context, vault, files)
+        model = MomentsModel(context, vault, MomentVaultsModel(context, vault), files)
         control.on(\.vault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.openVault) { _ in VaultStatus(vault: "v", isOpen: true, user: 1_000) }
         control.on(\.closeVault) { _ in VaultStatus(vault: "v", isOpen: false) }
