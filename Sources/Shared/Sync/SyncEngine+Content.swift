@@ -58,6 +58,8 @@ extension SyncEngine {
             guard state.received < size else {
                 throw HubUnreachable(.notUnderstood, "The hub lost part of the content.")
             }
+            // A vault that was locked continues after it is opened.
+            guard await delegate.session != nil else { throw CancellationError() }
             let bytes = try await blobs.read(id, offset: state.received, length: piece)
             state = try await hub.writeBlob(HubID(id), offset: state.received, bytes: bytes)
         }

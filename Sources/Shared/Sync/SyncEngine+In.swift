@@ -53,8 +53,8 @@ extension SyncEngine {
 
     /// Nil: the record is not to be stored.
     private func checked(_ record: HubRecord) async throws -> CheckedRecord? {
-        // The household was left meanwhile.
-        guard let session = await delegate.session else { return nil }
+        // The household was left, or a shared vault locked, meanwhile: what comes now is read again then.
+        guard let session = await delegate.session else { throw CancellationError() }
         guard let collection = RecordCollection(rawValue: record.collection) else {
             await refuse(.malformed, record)
             return nil

@@ -99,8 +99,10 @@ import Testing
     @Test func aVaultIsJoinedOnce() async throws {
         let computer = try await SharedVaultComputer.joined()
         let (_, link) = try await computer.founder.invite()
-        #expect(
-            await refusal { _ = try await computer.service.join(JoinHubRequest(link: link), peer: alice) } == .hub)
+        let refused = await #expect(throws: ControlError.self) {
+            _ = try await computer.service.join(JoinHubRequest(link: link), peer: alice)
+        }
+        #expect(refused?.message.hasPrefix("This computer is a member of this vault") == true)
         #expect(try await computer.reports().map(\.state) == [.member])
         #expect(try await computer.titles() == ["Before"])
     }
@@ -126,7 +128,8 @@ import Testing
             _ = try await world.sealed.shared.join(JoinHubRequest(link: link), peer: alice)
         }
         for founder in founders.dropLast() { try await join(founder) }
-        #expect(await refusal { try await join(founders[8]) } == .hub)
+        let refused = await #expect(throws: ControlError.self) { try await join(founders[8]) }
+        #expect(refused?.message.hasPrefix("This computer is in 8 vaults") == true)
         // Another invitation replaces the one that it waits for.
         try await join(founders[0])
         let states = try await world.sealed.shared.list(peer: alice).vaults.map(\.state)
@@ -280,6 +283,37 @@ import Testing
         #expect(await refusal { _ = try await computer.titles() } == .noSuchItem)
         try await computer.founder.phone.sync()
         #expect(await computer.founder.phone.roster.revoked == [device])
+        #expect(try await computer.world.events(.hubDisconnected).count == 1, "nobody else removed it")
+    }
+
+    @Test func aVaultWhoseCopyIsLostIsReportedAndCanBeLeft() async throws {
+        let before = try await SharedVaultComputer.joined()
+        #expect(try await before.report().name == SharedVaultFounder.vaultName)
+        for folder in before.folders {
+            try FileManager.default.removeItem(atPath: before.world.directory.path("vaults/\(folder)"))
+        }
+        let computer = try await before.restarted()
+        let report = try await computer.report()
+        #expect(report.name == SharedVaultFounder.vaultName && report.problem?.contains("is lost") == true)
+        #expect(await refusal { _ = try await computer.titles() } == .failed)
+        #expect(await refusal { try await computer.service.leave(report.id, forgets: false, peer: alice) } == .failed)
+        #expect(await computer.service.vaults.count == 1, "each attempt uses the same replica")
+        try await computer.service.leave(report.id, forgets: true, peer: alice)
+        #expect(try await computer.reports().isEmpty && computer.folders.isEmpty)
+    }
+
+    /// What arrives as the vault is locked is read again afterwards, not skipped.
+    @Test func whatArrivesWhileTheVaultIsLockedIsReadOnceItIsOpen() async throws {
+        let computer = try await SharedVaultComputer.joined()
+        let member = try await computer.opened().member
+        // The keys are forgotten first, and the connection ends a moment later.
+        await member.forget()
+        try await computer.founder.phone.writeMoment(title: "Meanwhile", words: "")
+        await computer.world.sealed.vault.lock(user: alice.user, "The vault was locked.")
+        let engine = try #require(await computer.service.vaults.values.first).engine
+        await eventually("the connection ends") { await !engine.isConnected }
+        try await computer.world.openVault()
+        await eventually("it is here") { try await computer.titles() == ["Before", "Meanwhile"] }
     }
 
     @Test func leavingWithoutTheHubChangesNothingUnlessTheVaultIsForgotten() async throws {

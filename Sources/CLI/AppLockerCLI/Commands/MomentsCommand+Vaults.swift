@@ -112,8 +112,9 @@ extension MomentsCommand {
                         \.leaveVault, parameter: report.id, query: LeaveVaultQuery(forget: forget))
                 }
                 try done.print(report.leftSentence.terminalSafe, output)
-            } catch let error as ControlError where error.code == .hub && !forget {
-                throw ControlError(.hub, "\(error.message) Use --forget to remove the vault from this computer only.")
+            } catch let error as ControlError where [.hub, .failed].contains(error.code) && !forget {
+                throw ControlError(
+                    error.code, "\(error.message) Use --forget to remove the vault from this computer only.")
             }
         }
     }

@@ -37,7 +37,7 @@ extension SharedVaultReport {
         if state == .member {
             sentences.append(
                 members.count == 1
-                    ? "No other member has them: they are lost."
+                    ? "No other member is shown: they may be lost."
                     : "The other members keep everything.")
         }
         if waiting > 0 { sentences.append("\(counted(waiting, "change")) not sent yet will be lost.") }

@@ -49,6 +49,13 @@ actor SharedVaultMember {
     /// Nil where nothing can be synchronised.
     var session: SyncSession? { isRemoved ? nil : current }
 
+    /// - Throws: `ControlError` with `vaultLocked`, or `hub` after another member removed this computer.
+    func requireSession() throws(ControlError) -> SyncSession {
+        if isRemoved { throw .removedFromSharedVault }
+        guard let current else { throw .vaultIsLocked }
+        return current
+    }
+
     /// - Throws: `ControlError` with `vaultLocked`.
     func openKeys() throws(ControlError) -> VaultKeys {
         guard isOpen else { throw .vaultIsLocked }
@@ -63,7 +70,7 @@ actor SharedVaultMember {
         (current, ring) = (session, KeyRing([]))
         (self.owner, self.isRemoved) = (owner, isRemoved)
         for record in records {
-            guard let sealed = record.sealed else { continue }
+            guard let sealed = record.sealed, record.epoch <= session.roster.keysEpoch else { continue }
             let name = RecordName(
                 vault: household, collection: .keys, id: record.id.item, revision: record.revision)
             // What does not open was refused when it arrived.
@@ -83,13 +90,14 @@ actor SharedVaultMember {
     /// - Throws: as `CheckedRecord.epochKeys`. `RecordRefusal.unreadable` also for a record that lacks keys which this
     ///   computer has: stored in place of the one that had them, it would take them away.
     func ingestKeys(_ record: CheckedRecord) async throws {
-        guard let session else { return }
+        // What comes while the vault is locked is read again once it is open.
+        guard let session else { throw CancellationError() }
         let roster = record.isAhead(of: session.roster) ? try await followRoster() : session.roster
         guard record.sealed != nil,
             record.name.id == EpochKeys.recordID(household: household, epoch: record.epoch)
         else { throw RecordRefusal.unreadable }
         guard let keys = try record.epochKeys(for: session.secrets, roster) else { return }
-        guard let current else { return }
+        guard let current else { throw CancellationError() }
         let known = ring.entries + current.secrets.ring.entries
         guard
             known.allSatisfy({
@@ -120,7 +128,7 @@ actor SharedVaultMember {
     /// - Throws: `RosterViolation`, or what the connection throws.
     @discardableResult
     func followRoster() async throws -> Roster {
-        guard let session else { throw ControlError.removedFromSharedVault }
+        let session = try requireSession()
         var roster = session.roster
         let hasGrown: Bool
         do {
@@ -227,7 +235,11 @@ actor SharedVaultMember {
         guard let session, session.roster.revoked.contains(device) else { return false }
         isRemoved = true
         removed()
-        await log.enqueue(.hubDisconnected, "Another member removed this computer from a shared vault.")
+        let last = session.roster.history.last { $0.kind == .revoke && $0.device == device }
+        // Otherwise it is just leaving.
+        if last?.author != device {
+            await log.enqueue(.hubDisconnected, "Another member removed this computer from a shared vault.")
+        }
         return true
     }
 
@@ -236,7 +248,8 @@ actor SharedVaultMember {
     /// - Throws: what the connection throws.
     func leave(at clock: UInt64) async throws {
         for attempt in 1...3 {
-            guard let session else { return }
+            if isRemoved { return }
+            let session = try requireSession()
             let roster = try await followRoster()
             guard roster.members.contains(where: { $0.role.administers && $0.id != device }) else {
                 return try await session.hub.removeHousehold()

@@ -25,25 +25,38 @@ extension SharedVaultService {
         var reports: [SharedVaultReport] = []
         for entry in try await entries(with: own) {
             do {
-                let (entry, problem) = try await progressed(entry, with: own)
-                reports.append(try await report(entry, problem: problem, with: own))
+                let (now, problem) = try await progressed(entry, with: own)
+                reports.append(await report(now, orProblem: problem, with: own))
             } catch {
-                // A vault that can't be opened doesn't hide the others, and a refusal is shown once.
-                reports.append(
-                    SharedVaultReport(
-                        id: entry.household.description, name: entry.stored.name, hub: entry.stored.settings.url,
-                        state: SharedVaultReport.State(entry.stored.state), vault: entry.vault.description,
-                        problem: ControlError(hub: error).message))
+                // A refusal is shown once.
+                reports.append(briefReport(entry, problem: ControlError(hub: error).message))
             }
         }
         return SharedVaultList(vaults: reports)
+    }
+
+    /// A vault that can't be opened hides no other one, and can be left.
+    private func report(
+        _ entry: SharedVaultEntry, orProblem problem: String?, with own: VaultKeys
+    ) async -> SharedVaultReport {
+        do {
+            return try await report(entry, problem: problem, with: own)
+        } catch {
+            return briefReport(entry, problem: ControlError(hub: error).message)
+        }
+    }
+
+    private func briefReport(_ entry: SharedVaultEntry, problem: String) -> SharedVaultReport {
+        SharedVaultReport(
+            id: entry.household.description, name: entry.stored.name, hub: entry.stored.settings.url,
+            state: SharedVaultReport.State(entry.stored.state), vault: entry.vault.description, problem: problem)
     }
 
     /// - Throws: as `entry`; `ControlError` with `hub` where this computer was refused, which ends its request to join.
     func read(_ reference: String, peer: ControlPeer) async throws -> SharedVaultReport {
         let own = try await vault.keys(for: peer)
         let (entry, problem) = try await progressed(try await entry(reference, for: peer), with: own)
-        return try await report(entry, problem: problem, with: own)
+        return await report(entry, orProblem: problem, with: own)
     }
 
     // MARK: Joining
@@ -59,6 +72,10 @@ extension SharedVaultService {
                 vaultLink: request.link.trimmingCharacters(in: .whitespacesAndNewlines))
         } catch {
             throw ControlError(.badRequest, error.sentence)
+        }
+        for earlier in try await entries(with: own) where earlier.household == invitation.household {
+            // A member may have confirmed an earlier request.
+            _ = try? await progressed(earlier, with: own)
         }
         try Self.requireRoom(for: invitation, among: try await entries(with: own))
         let secrets = HouseholdSecrets(
@@ -200,7 +217,16 @@ extension SharedVaultService {
     /// - Throws: as `entry`; `ControlError` with `hub` where the hub can't be informed: nothing was changed.
     func leave(_ reference: String, forgets: Bool, peer: ControlPeer) async throws {
         let own = try await vault.keys(for: peer)
-        let entry = try await entry(reference, for: peer)
+        var entry = try await entry(reference, for: peer)
+        if entry.stored.state == .waiting {
+            // The member may have confirmed, and would see a computer that nobody has.
+            do {
+                entry = try await progressed(entry, with: own).0
+            } catch let error as ControlError where error.code == .hub {
+                // The request has ended.
+                return
+            }
+        }
         if entry.stored.state == .member {
             do {
                 try await opened(entry).member.leave(at: UInt64(max(0, time.wallClock())))
@@ -212,7 +238,7 @@ extension SharedVaultService {
         }
         try await steps.perform {
             // The list first: a folder that nothing names is harmless, a vault without its folder is not.
-            try await change(with: own) { $0.removeAll { $0.device == entry.device } }
+            try await change(with: own) { [device = entry.device] in $0.removeAll { $0.device == device } }
             try await discard(entry)
         }
         await log.append(.hubDisconnected, user: peer.user, "This computer left a shared vault.")

@@ -160,6 +160,8 @@ public actor SharedVaultService {
             }
             var shared = if let known = vaults[entry.device] { known } else { try await make(entry) }
             if await shared.member.isOpen { return shared }
+            // First: what fails below is tried again with the same replica.
+            vaults[entry.device] = shared
             let hub: any HubConnection
             do {
                 hub = try connect(entry)
@@ -191,7 +193,9 @@ public actor SharedVaultService {
             // Not part of the engine's task, which may be waited for in `steps`.
             removed: { [weak self] in Task { await self?.markRemoved(device) } })
         let engine = SyncEngine(
-            delegate: SharedVaultDelegate(member: member, log: log), store: store, blobs: blobs, time: time)
+            delegate: SharedVaultDelegate(
+                member: member, notices: SharedVaultNotices(deviceName: deviceName, time: time), log: log),
+            store: store, blobs: blobs, time: time)
         let contents = ContentService(records: store, blobs: blobs) { peer in
             _ = try await vault.keys(for: peer)
             _ = try await member.openKeys()
@@ -227,8 +231,8 @@ public actor SharedVaultService {
         guard let stored = try await store.decoded(StoredRoster.self, HouseholdDocuments.roster) else {
             throw ControlError(
                 .failed,
-                "This computer's copy of the vault is lost. Remove it with `applocker moments leave`, and join again by "
-                    + "an invitation.")
+                "This computer's copy of the vault is lost. Remove it with `applocker moments leave --forget`, and join "
+                    + "again by an invitation.")
         }
         return try Roster(entries: stored.entries.map { [UInt8]($0) })
     }
