@@ -47,10 +47,10 @@ CREATE = f"async () => {{ await window.v.companion.vaults.create('{NAME}'); }}"
 LEAVE = "async () => { await window.v.companion.vaults.leave((await window.v.ours()).id); }"
 
 
-@pytest.fixture
-def computer(programs, hub, tmp_path):
-    """A computer with an open vault, in no household: it is connected to the hub only by a vault that it joins."""
-    computer = Computer(programs, tmp_path / "den", hub.port)
+@contextlib.contextmanager
+def computer_without_household(programs, folder, port):
+    """A computer with an open vault: it is connected to the hub only by a vault that it joins."""
+    computer = Computer(programs, folder, port)
     computer.folder.mkdir()
     try:
         computer.start_applocker()
@@ -59,6 +59,12 @@ def computer(programs, hub, tmp_path):
         yield computer
     finally:
         computer.end()
+
+
+@pytest.fixture
+def computer(programs, hub, tmp_path):
+    with computer_without_household(programs, tmp_path / "den", hub.port) as computer:
+        yield computer
 
 
 @pytest.fixture

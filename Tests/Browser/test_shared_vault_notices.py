@@ -6,6 +6,7 @@ import pytest
 
 from notified_phone import CLICK, GENERAL, NOTHING, NotifiedPhone
 from push_service import push_service
+from test_shared_vault_computer import ANNA, BEN, HOST, NAME, computer_without_household, has_members, joined
 from vault_steps import CompanionTab, Person, share
 from waiting import eventually, eventually_equals
 
@@ -102,6 +103,20 @@ def test_a_partners_moment_and_comment_are_shown_while_locked(shared):
     ben.phone.inside("await companion.settings.set('noticeKinds', { moment: false });")
     assert ben.deliver(service.messages[0]) == NOTHING
     assert ben.deliver(service.messages[1])[0] == "Anna's phone responded to a moment"
+
+
+def test_a_moment_that_a_computer_adds_is_shown(shared, programs, neighbours, tmp_path):
+    anna, ben, tab, service = shared
+    turn_on(ben)
+    has_push(tab)
+    with computer_without_household(programs, tmp_path / "den", neighbours.port) as computer:
+        joined(anna, computer)
+        has_members(tab, ANNA, BEN, HOST)
+        ben.phone.lock()
+        computer.expect("moments", "add", "SECRET-TITLE", "--vault", NAME)
+        eventually_equals(lambda: len(service.messages), 1, "one push for one moment")
+        assert "SECRET-TITLE" not in service.messages[0]
+        assert ben.deliver(service.messages[0]) == [f"{HOST} added a moment", "Open AppLocker to see it.", False]
 
 
 def test_nothing_else_can_be_said_by_a_notice(shared):

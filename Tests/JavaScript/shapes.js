@@ -28,6 +28,7 @@ export const typeOf = {
     "HubError.Code": of("hub/errors.js", "HubErrorCode"),
     "PushMessageRequest.Urgency": "HubAPI.PushUrgency",
     HubRecord: "HubRecord",
+    RecordNotice: of("formats/record-notice.js", "RecordNotice"),
     DeviceName: body("DeviceName"),
     ComputerStatus: body("ComputerStatus"),
     StatusReport: body("StatusReport"),

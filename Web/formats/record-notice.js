@@ -4,7 +4,11 @@ import { base64, unbase64 } from "../crypto/bytes.js";
 import { contentDigest, sealedBytes } from "../crypto/signature.js";
 import { RecordRefusal, signerOf } from "./record-check.js";
 
-/** @typedef {Omit<HubRecord, "sealed"> & { digest: string }} RecordNotice `digest`: SHA-256 of the content, base64 */
+/**
+ * `digest`: SHA-256 of the content, base64.
+ * @typedef {Pick<HubRecord, "collection" | "id" | "vault" | "revision" | "epoch" | "author" | "blobs" | "signature">
+ *   & { digest: string }} RecordNotice
+ */
 
 /** The collections whose new records are announced. */
 export const noticeCollections = Object.freeze(/** @type {const} */ (["moments", "remarks"]));

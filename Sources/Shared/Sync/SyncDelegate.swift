@@ -67,6 +67,9 @@ public protocol SyncDelegate: Sendable {
     func received(_ records: [CheckedRecord])
     /// Records of vaults were stored.
     func vaultRecordsReceived()
+    /// The hub has a record of a vault that this device wrote.
+    /// - Parameter record: as it was sent: with what it `replaces`.
+    func sent(_ record: HubRecord) async
     /// The same content under another revision.
     /// - Throws: if its key is not here now; it is tried again later.
     func resealed(_ record: StoredRecord, revision: UInt64) async throws -> StoredRecord

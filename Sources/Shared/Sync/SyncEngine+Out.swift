@@ -195,6 +195,7 @@ extension SyncEngine {
         for await _ in outboxSignal.raised {
             do {
                 while isConnected, try await sendOutboxBatch() {}
+            } catch is CancellationError {
             } catch {
                 disconnected(error)
                 raiseLater(outboxSignal)
@@ -254,9 +255,10 @@ extension SyncEngine {
         for (entry, outcome) in zip(batch, outcomes) {
             if let sequence = outcome.sequence {
                 try await store.acknowledge(entry.line, sequence: sequence)
+                await delegate.sent(entry.record)
             } else if let conflict = outcome.conflict {
                 do {
-                    try await settle(entry.line, conflict)
+                    if try await settle(entry.line, conflict) { await delegate.sent(entry.record) }
                 } catch {
                     try park(entry.line, error)
                 }
@@ -295,7 +297,8 @@ extension SyncEngine {
     }
 
     /// Resolves a conflict: the hub has another revision than expected.
-    private func settle(_ line: OutboxLine, _ conflict: HubRecord) async throws {
+    /// - Returns: whether that has the same content, so that the line is acknowledged.
+    private func settle(_ line: OutboxLine, _ conflict: HubRecord) async throws -> Bool {
         guard conflict.id == HubID(line.record.name.id), conflict.collection == line.record.name.collection.rawValue
         else {
             await reportProtocolViolation("a conflict with another record")
@@ -308,21 +311,24 @@ extension SyncEngine {
         {
             // Another device sent the same content, as to a restored hub, or removed the record too. The hub has it
             // under that device's signature: once the device is revoked, this computer signs it again.
-            return try await store.acknowledge(line, sequence: conflict.sequence ?? 0, author: conflict.author.item)
+            try await store.acknowledge(line, sequence: conflict.sequence ?? 0, author: conflict.author.item)
+            return true
         }
         let known = try await store.known(own.name.collection, own.name.id)
         let before = known?.atHub ?? 0
         try await receive([conflict], areNext: false)
-        if try await store.known(line.record.name.collection, line.record.name.id) != known { return }
+        if try await store.known(line.record.name.collection, line.record.name.id) != known { return false }
         // The hub has an earlier version, under a revision as high as that of the local one.
         if before == conflict.revision, line.record.name.revision <= before {
-            return try await overwrite(line, conflict)
+            try await overwrite(line, conflict)
+            return false
         }
         // Without this check it would be tried for ever.
         guard conflict.revision > before, let roster = await delegate.session?.roster,
             (try? RecordCheck(roster).check(conflict, known: before)) == nil
         else { throw HubUnreachable(.notUnderstood, "The hub refuses a record without a valid reason.") }
         try await overwrite(line, conflict)
+        return false
     }
 
     /// The hub has a record that no device accepts, because its author was revoked or is unknown. It is discarded, and

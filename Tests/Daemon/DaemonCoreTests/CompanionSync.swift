@@ -70,6 +70,7 @@ actor CompanionSyncDelegate: SyncDelegate {
 
     nonisolated func received(_ records: [CheckedRecord]) {}
     nonisolated func vaultRecordsReceived() {}
+    nonisolated func sent(_ record: HubRecord) {}
 
     nonisolated func waitsForNewestKeys() -> String { "It waits for the newest keys." }
 

@@ -1,20 +1,19 @@
 import ControlAPI
 import Household
+import HubAPI
 import SealedFormats
 import Sync
 
 /// A member of a shared vault as the sync engine sees it.
 struct SharedVaultDelegate: SyncDelegate {
     let member: SharedVaultMember
+    let notices: SharedVaultNotices
     let log: ActivityLog
 
     // MARK: The household
 
     var session: SyncSession? { get async { await member.session } }
-    func requireSession() async throws -> SyncSession {
-        guard let session = await member.session else { throw ControlError.removedFromSharedVault }
-        return session
-    }
+    func requireSession() async throws -> SyncSession { try await member.requireSession() }
     func connect() async -> Bool { false }
     func followRoster() async throws -> Roster { try await member.followRoster() }
     func finishRevocation() async throws {}
@@ -34,6 +33,7 @@ struct SharedVaultDelegate: SyncDelegate {
     func ingestKeys(_ record: CheckedRecord) async throws { try await member.ingestKeys(record) }
     func received(_ records: [CheckedRecord]) {}
     func vaultRecordsReceived() { member.work.raise() }
+    func sent(_ record: HubRecord) async { await notices.sent(record, by: member) }
 
     func resealed(_ record: StoredRecord, revision: UInt64) async throws -> StoredRecord {
         guard let resealed = try await member.openKeys().resealed(record, revision: revision) else {

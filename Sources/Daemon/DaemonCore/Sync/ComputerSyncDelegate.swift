@@ -1,5 +1,6 @@
 import ControlAPI
 import Household
+import HubAPI
 import SealedFormats
 import Sync
 
@@ -41,6 +42,8 @@ struct ComputerSyncDelegate: SyncDelegate {
     func ingestKeys(_ record: CheckedRecord) async throws { try await household.ingestKeys(record) }
     func received(_ records: [CheckedRecord]) { for command in records { commands.yield(command) } }
     func vaultRecordsReceived() { events.send(.vaultRecordsReceived) }
+    /// Only members of a shared vault receive notices.
+    func sent(_ record: HubRecord) async {}
 
     func resealed(_ record: StoredRecord, revision: UInt64) async throws -> StoredRecord {
         // Under newer keys the secrets that a revoked phone has read would look new.

@@ -24,6 +24,14 @@ struct ConflictSettling {
         }
     }
 
+    /// Whether a device of this name made it as the copy of a moment.
+    static func isCopy(_ moment: MomentBody, by deviceName: String) -> Bool {
+        moment.title.hasSuffix(suffix(by: deviceName))
+    }
+
+    /// Of a copy's title.
+    private static func suffix(by deviceName: String) -> String { " (conflict, \(deviceName))" }
+
     /// The id of the copy; nil if another device has made it already.
     private func freeID(of conflict: StoredRecord) async -> ItemID? {
         let id = ConflictCopy.id(of: conflict.name.id, sealed: conflict.sealed ?? [])
@@ -38,7 +46,7 @@ struct ConflictSettling {
         let isSame = kept?.title == note.title && kept?.body == note.body
         if !isSame, let id = await freeID(of: conflict) {
             var copy = note
-            copy.title += " (conflict, \(deviceName))"
+            copy.title += Self.suffix(by: deviceName)
             guard let bytes = try? JSONEncoder().encode(copy),
                 let record = try? keys.seal(bytes, .notes, id, revision: 1, in: conflict.name.vault)
             else { return }
@@ -55,7 +63,7 @@ struct ConflictSettling {
         var taken = record.flatMap { try? MomentBody(bytes: keys.open($0)) }
         taken?.modified = body.modified
         if body.removed == nil, taken != body, let id = await freeID(of: conflict) {
-            body.title += " (conflict, \(deviceName))"
+            body.title += Self.suffix(by: deviceName)
             guard let bytes = try? body.bytes(),
                 let copy = try? keys.seal(bytes, .moments, id, revision: 1, in: conflict.name.vault)
             else { return }
