@@ -77,10 +77,12 @@ def member(anna, ben, computer):
     return computer
 
 
-def joined(inviter, computer):
-    """The computer joins by the inviter's link. Returns name and words that the inviter sees, the words that the
-    computer shows, and its last report."""
-    joining = computer.start("moments", "join", inviter.do(INVITE), "--insecure", "--json", stdin=subprocess.DEVNULL)
+def joined(inviter, computer, *by_code):
+    """The computer joins by the inviter's link, or by its code with these further words. Returns name and words that the
+    inviter sees, the words that the computer shows, and its last report."""
+    link = inviter.do(INVITE)
+    invitation = [inviter.do("() => window.v.invited.code"), *by_code] if by_code else [link]
+    joining = computer.start("moments", "join", *invitation, "--insecure", "--json", stdin=subprocess.DEVNULL)
     with joining, contextlib.ExitStack() as stack:
         stack.callback(joining.kill)
         reports = map(json.loads, joining.stdout)
@@ -145,6 +147,20 @@ def test_a_computer_joins_by_a_phones_invitation_and_both_show_the_same_words(an
         [(NAME, "member", [HOST, ANNA])],
         "the computer's report about the vault",
     )
+
+
+def test_a_computer_joins_by_the_code_that_a_phone_shows(anna, computer, hub):
+    anna.do(CREATE)
+    reason = refusal(computer, "moments", "join", "7KQ2F-9D3MX-0V7TB-AAZ4C")
+    assert "typing mistake" in reason, reason
+    anna.do(INVITE)
+    code = anna.do("() => window.v.invited.code")
+    reason = refusal(computer, "moments", "join", code)
+    assert "--hub" in reason, reason
+    asking, words, last = joined(anna, computer, "--hub", f"http://127.0.0.1:{hub.port}")
+    assert asking == {"name": HOST, "words": words}
+    assert last["state"] == "member", last
+    has_members(anna, ANNA, HOST)
 
 
 def test_a_computer_and_phones_exchange_moments_and_photos_sealed(anna, ben, hub, member, tmp_path):

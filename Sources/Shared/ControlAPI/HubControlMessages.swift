@@ -26,14 +26,19 @@ public struct ConnectHubRequest: Codable, Equatable, Sendable {
 
 /// `POST /v1/hub/join`: asks to join the household of another computer.
 public struct JoinHubRequest: Codable, Equatable, Sendable {
-    /// The link that `applocker pair --computer` shows there, or an invitation to a shared vault.
+    /// The link that `applocker pair --computer` shows there. Of an invitation to a shared vault the link or the code.
     public var link: String
+    /// With a code: the hub's address; nil for the hub of this computer's household.
+    public var hub: String?
     /// As in `ConnectHubRequest`.
     public var certificates: String?
     public var proxy: String?
     public var isInsecure: Bool?
-    public init(link: String, certificates: String? = nil, proxy: String? = nil, isInsecure: Bool? = nil) {
+    public init(
+        link: String, hub: String? = nil, certificates: String? = nil, proxy: String? = nil, isInsecure: Bool? = nil
+    ) {
         self.link = link
+        self.hub = hub
         self.certificates = certificates
         self.proxy = proxy
         self.isInsecure = isInsecure

@@ -119,6 +119,13 @@ extension HubConnection {
         try await call(.invitation, [id.description])
     }
 
+    /// What the inviting device stored for a device with a typed code.
+    public func details(ofInvitation id: HubID, proof: Data) async throws -> Data {
+        let details: InvitationDetails = try await call(
+            .invitationDetails, [id.description], body: InvitationDetailsRequest(proof: proof))
+        return details.details
+    }
+
     public func withdrawInvitation(_ id: HubID) async throws {
         try await perform(.withdrawInvitation, [id.description])
     }

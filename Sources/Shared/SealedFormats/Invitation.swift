@@ -29,7 +29,9 @@ public struct Invitation: Sendable {
     }
 
     /// What the hub is shown once, 32 bytes; before, it was given only `proofHash`.
-    public var proof: [UInt8] {
+    public var proof: [UInt8] { Self.proof(of: secret) }
+
+    static func proof(of secret: SecretBytes) -> [UInt8] {
         KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-proof").withUnsafeBytes { Array($0) }
     }
 
@@ -104,12 +106,45 @@ public struct Invitation: Sendable {
     /// What the link contains and a typed code does not, stored at the hub: 49 bytes, sealed for holders of the code. Once:
     /// the key seals one message.
     public var sealedDetails: [UInt8] {
-        let key = KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-details")
+        let details = [Self.version(for: role)] + household.bytes + computer.bytes
+        return Array(GCM.seal(details, key: Self.detailsKey(secret), data: Self.boundDetails(id)))
+    }
+
+    /// Opens what a phone left at the hub for a typed code.
+    /// - Returns: the invitation, and whether it is one to a shared vault.
+    /// - Throws: `SealedFormatsError` with code `damaged`, `malformed` or `unknownVersion`.
+    public static func opening(
+        details sealed: [UInt8], with code: PairingCode
+    ) throws(SealedFormatsError) -> (invitation: Invitation, isOfVault: Bool) {
+        guard let details = GCM.open(Data(sealed), key: detailsKey(code.invitationSecret), data: boundDetails(code.id))
+        else {
+            throw SealedFormatsError(.damaged, "The hub returned another invitation; it can't be trusted.")
+        }
+        var reader = ByteReader([UInt8](details), subject: "invitation")
+        let version = try reader.number(UInt8.self)
+        let isOfVault = version == vaultDetails
+        let role: DeviceRole? = isOfVault ? .computer : pairingRoles.first { Self.version(for: $0) == version }
+        guard let role else {
+            throw SealedFormatsError(
+                .unknownVersion, "The invitation was made by a newer AppLocker; install that version here.")
+        }
+        let (household, computer) = (try reader.id(), try reader.id())
+        try reader.end()
+        return (Invitation(household: household, computer: computer, role: role, code: code), isOfVault)
+    }
+
+    /// The version of a vault's link, with the top bit set.
+    private static let vaultDetails: UInt8 = 0x81
+
+    private static func detailsKey(_ secret: SecretBytes) -> SymmetricKey {
+        KeyDerivation.hkdf(secret, salt: nil, info: "applocker/1/pair-details")
             .withUnsafeBytes { SymmetricKey(data: $0) }
+    }
+
+    private static func boundDetails(_ id: ItemID) -> [UInt8] {
         var bound = Fields("applocker/1/pair-details")
         bound.add(id.bytes)
-        let details = [Self.version(for: role)] + household.bytes + computer.bytes
-        return Array(GCM.seal(details, key: key, data: bound.bytes))
+        return bound.bytes
     }
 
     // MARK: Joining

@@ -17,7 +17,7 @@ public struct RecoveryCode: Sendable {
         values.reserveCapacity(64)
         let isAllowed = text.withUnsafeBytes { bytes in
             for byte in bytes where byte != UInt8(ascii: "-") && !(9...13 ~= byte) && byte != UInt8(ascii: " ") {
-                guard let value = Self.value(byte), values.count < 64 else { return false }
+                guard let value = Crockford.value(byte), values.count < 64 else { return false }
                 values.append(value)
             }
             return true
@@ -26,18 +26,7 @@ public struct RecoveryCode: Sendable {
             throw SealedFormatsError(
                 .malformed, "A recovery code has 36 letters and digits in groups of four; type it as it is printed.")
         }
-        secret = SecretBytes(capacity: Self.secretLength) { buffer in
-            for index in 0..<Self.secretLength {
-                // Eight digits of five bits are five bytes.
-                let bit = index * 8
-                let window = (0..<3).reduce(UInt32(0)) { sum, step in
-                    let position = bit / 5 + step
-                    return sum << 5 | UInt32(position < 32 ? values[position] : 0)
-                }
-                buffer[index] = UInt8(truncatingIfNeeded: window >> UInt32(15 - 8 - bit % 5))
-            }
-            return Self.secretLength
-        }
+        secret = Crockford.secret(values.prefix(32), count: Self.secretLength)
         guard Self.check(secret) == Array(values[32...]) else {
             throw SealedFormatsError(.malformed, "The recovery code has a typing mistake; compare it with the sheet.")
         }
@@ -76,14 +65,5 @@ public struct RecoveryCode: Sendable {
         let hash = Array(digest.finalize())
         let bits = UInt32(hash[0]) << 16 | UInt32(hash[1]) << 8 | UInt32(hash[2])
         return [19, 14, 9, 4].map { UInt8(truncatingIfNeeded: bits >> $0) & 31 }
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        let upper = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(digit) ? digit - 32 : digit
-        switch upper {
-        case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
-        case UInt8(ascii: "O"): return 0
-        default: return Crockford.digits.firstIndex(of: upper).map { UInt8($0) }
-        }
     }
 }

@@ -19,7 +19,27 @@ struct PairingCodeTests {
         let error: SealedFormatsError.Code?
     }
 
-    /// A computer shows codes; companions read them (`Tests/JavaScript/vectors.test.js`).
+    /// So do companions (`Tests/JavaScript/vectors.test.js`).
+    @Test func codesAreReadAsTypedAndOpenTheirDetails() throws {
+        let vectors = try Vectors.load("pairing_code.json", as: SealedVectors<Vector, Vector>.self)
+        for vector in vectors.opens {
+            let code = try PairingCode(text: vector.typed)
+            #expect(code.text == vector.text && code.id == vector.invitation, "\(vector.name)")
+            let details = try #require(Hexadecimal.decode(vector.details))
+            let (invitation, isOfVault) = try Invitation.opening(details: details, with: code)
+            #expect(!isOfVault && invitation.id == vector.invitation && invitation.household == vector.household)
+            #expect(invitation.computer == vector.computer && invitation.proof == code.proof)
+        }
+        #expect(vectors.refused.count == 14)
+        for vector in vectors.refused {
+            let code = try refusal {
+                try Invitation.opening(
+                    details: Hexadecimal.decode(vector.details) ?? [], with: PairingCode(text: vector.typed))
+            }
+            #expect(code == vector.error, "\(vector.name)")
+        }
+    }
+
     @Test func codesAreShownWithTheirCheckDigitsAndNameTheInvitation() throws {
         let vectors = try Vectors.load("pairing_code.json", as: SealedVectors<Vector, Vector>.self)
         #expect(vectors.opens.count == 7)

@@ -28,24 +28,28 @@ extension MomentsCommand {
         static let configuration = CommandConfiguration(
             abstract: "Join a shared vault by an invitation.",
             discussion: """
-                On a phone that is a member, choose the vault in Settings, Vaults, then "Invite a device", and enter its link here. Both show three words; if they are the same, confirm there, within five minutes. Without LINK the command asks for it: other users of this computer can read the arguments of programs.
+                On a phone that is a member, choose the vault in Settings, Vaults, then "Invite a device", and enter its link or code here. Both show three words; if they are the same, confirm there, within five minutes. A code is looked up at the hub of this computer's household, or at --hub. Without an argument the command asks: other users of this computer can read the arguments of programs.
 
                   applocker moments join
+                  applocker moments join 7KQ2F-9D3MX-0V7TB-AAZ4C --hub https://hub.example
                   applocker moments join --ca ca.pem --proxy http://proxy:3128
                   applocker moments join --json < link           for scripts: the progress, a line each
                 """)
 
-        @Argument(help: "The link of the invitation.") var link: String?
+        @Argument(help: "The link of the invitation, or its code.") var link: String?
+        @Option(name: .customLong("hub"), help: ArgumentHelp("With a code: the vault's hub.", valueName: "url"))
+        var address: String?
         @OptionGroup var hub: HubConnectionOptions
         @OptionGroup var options: CommonOptions
 
         func run() async throws {
             let request = JoinHubRequest(
                 link: try await InvitationLink.read(
-                    link, question: "The link of the invitation that the member's phone shows:",
-                    missing: "The link is missing; choose \"Invite a device\" on the member's phone and enter its link."
-                ),
-                certificates: hub.certificates, proxy: hub.proxy, isInsecure: hub.insecure)
+                    link, question: "The link or the code of the invitation that the member's phone shows:",
+                    missing:
+                        "The invitation is missing; choose \"Invite a device\" on the member's phone and enter its link "
+                        + "or code."),
+                hub: address, certificates: hub.certificates, proxy: hub.proxy, isInsecure: hub.insecure)
             let started = try await vault.use { try await client.call(\.joinVault, body: request) }
             try show(started, after: nil)
             let report = try await Interruption.cancels(

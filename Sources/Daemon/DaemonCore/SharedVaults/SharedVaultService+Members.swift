@@ -61,18 +61,12 @@ extension SharedVaultService {
 
     // MARK: Joining
 
-    /// Asks to join by a member's link. Returns as soon as the hub has the request.
+    /// Asks to join by a member's link or code. Returns as soon as the hub has the request.
     ///
-    /// - Throws: `ControlError` with `vaultLocked`, `badRequest` (the link) or `hub`.
+    /// - Throws: `ControlError` with `vaultLocked`, `badRequest` (the link or code) or `hub`.
     func join(_ request: JoinHubRequest, peer: ControlPeer) async throws -> SharedVaultReport {
         let own = try await vault.keys(for: peer)
-        let (invitation, url): (Invitation, String)
-        do {
-            (invitation, url) = try Invitation.reading(
-                vaultLink: request.link.trimmingCharacters(in: .whitespacesAndNewlines))
-        } catch {
-            throw ControlError(.badRequest, error.sentence)
-        }
+        let (invitation, settings) = try await invitation(of: request)
         for earlier in try await entries(with: own) where earlier.household == invitation.household {
             // A member may have confirmed an earlier request.
             _ = try? await progressed(earlier, with: own)
@@ -83,7 +77,7 @@ extension SharedVaultService {
             token: .random(count: HouseholdSecrets.tokenLength), ring: KeyRing([]))
         let entry = SharedVaultEntry(
             stored: StoredSharedVault(
-                household: invitation.household, replica: .random(), settings: await settings(for: url, request),
+                household: invitation.household, replica: .random(), settings: settings,
                 inviter: invitation.computer,
                 words: invitation.words(signingKey: secrets.signingKey.publicKey, boxKey: secrets.boxKey.publicKey),
                 state: .waiting),
@@ -106,6 +100,35 @@ extension SharedVaultService {
             for earlier in entries where earlier.household == invitation.household { try await discard(earlier) }
         }
         return try await report(entry, with: own)
+    }
+
+    /// Reads the link, or asks the hub for what a typed code stands for.
+    private func invitation(of request: JoinHubRequest) async throws -> (Invitation, HubSettings) {
+        let text = request.link.trimmingCharacters(in: .whitespacesAndNewlines)
+        do {
+            if text.contains("/") {
+                let (invitation, url) = try Invitation.reading(vaultLink: text)
+                return (invitation, await settings(for: url, request))
+            }
+            let code = try PairingCode(text: text)
+            let own = await household.session?.settings.url
+            guard let url = request.hub ?? own else {
+                throw ControlError(
+                    .badRequest, "The code needs the address of the vault's hub; name it with --hub.")
+            }
+            let settings = await settings(for: url, request)
+            let hub = try household.ports.connect(household.ports.withTodaysAddress(settings), nil)
+            let details = try await hub.details(ofInvitation: HubID(code.id), proof: Data(code.proof))
+            let (invitation, isOfVault) = try Invitation.opening(details: [UInt8](details), with: code)
+            guard isOfVault else {
+                throw ControlError(.badRequest, "This code pairs a device; ask for an invitation to the vault.")
+            }
+            return (invitation, settings)
+        } catch let error as SealedFormatsError {
+            throw ControlError(.badRequest, error.sentence)
+        } catch {
+            throw Self.refusal(of: error)
+        }
     }
 
     private static func requireRoom(
