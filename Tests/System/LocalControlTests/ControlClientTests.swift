@@ -34,10 +34,13 @@ import Testing
                 return 7
             }
             #expect(result == 7)
+            let uses = await service.requests.count
             #expect(await service.requests.allSatisfy { $0.route == .knownPhotos })
-            let count = await service.requests.count
-            try await ControlClient(socketPath: path).call(\.removeNote, parameter: "x")
-            #expect(await service.requests.count == count + 1, "it is not used after the work")
+            // Each takes longer than the period.
+            for _ in 0..<50 { try await ControlClient(socketPath: path).call(\.removeNote, parameter: "x") }
+            let later = await service.requests.count { $0.route == .knownPhotos } - uses
+            // One that was under way when the work ended may arrive afterwards.
+            #expect(later <= 1, "it is not used after the work")
         }
     }
 
