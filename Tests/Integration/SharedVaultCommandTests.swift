@@ -207,7 +207,7 @@ struct SharedVaultCommandTests {
         #expect(try await waiting.wait() == .code(1))
         #expect(waiting.errorOutput.contains("`applocker moments vaults`"))
         let missing = try await run("moments", "join")
-        #expect(missing.exit == .code(2) && missing.errorOutput.contains("The link is missing"))
+        #expect(missing.exit == .code(2) && missing.errorOutput.contains("The invitation is missing"))
     }
 
     @Test("Leaving asks with what is lost, and --forget needs no hub")
