@@ -97,6 +97,8 @@ class Pictures:
         page.evaluate(STILL, socket.gethostname())
         page.evaluate(RENDERED)
         page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))")
+        # What moved is a layer of its own until the next frame, and drawn at whole pixels.
+        page.evaluate(RENDERED)
         taken = page.screenshot(animations="disabled", caret="hide", scale="css")
         page.evaluate("() => document.getElementById('app').replaceWith(live)")
         file = FOLDER / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.png"
