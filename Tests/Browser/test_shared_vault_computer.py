@@ -78,8 +78,8 @@ def member(anna, ben, computer):
 
 
 def joined(inviter, computer, *by_code):
-    """The computer joins by the inviter's link, or by its code with these further words. Returns name and words that the
-    inviter sees, the words that the computer shows, and its last report."""
+    """The computer joins by the inviter's link, or by its code with these further words. Returns name and words that
+    the inviter sees, the words that the computer shows, and its last report."""
     link = inviter.do(INVITE)
     invitation = [inviter.do("() => window.v.invited.code"), *by_code] if by_code else [link]
     joining = computer.start("moments", "join", *invitation, "--insecure", "--json", stdin=subprocess.DEVNULL)
