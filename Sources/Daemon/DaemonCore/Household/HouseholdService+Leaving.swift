@@ -68,24 +68,9 @@ extension HouseholdService {
         return []
     }
 
-    /// Removes this computer from the roster. Without another device that administers nobody could admit or revoke devices, so the
-    /// household is removed instead.
     private func notifyHubOfLeaving() async throws {
-        let own = signingKey.publicKey.id
-        for attempt in 1...3 {
-            let roster = try await followRoster()
-            let hub = try requireSession().hub
-            guard roster.members.contains(where: { $0.role.administers && $0.id != own }) else {
-                return try await hub.removeHousehold()
-            }
-            let entry = roster.revoking(own, by: signingKey, at: clock / 1_000)
-            do {
-                return try await hub.append(
-                    RosterAppendRequest(
-                        number: roster.head.number + 1, entry: Data(entry), change: .revoke(device: HubID(own))))
-            } catch let error as HubError where error.code == .conflict && attempt < 3 {
-                continue
-            }
+        try await leaveHousehold(at: requireSession().hub, by: signingKey, clock: clock / 1_000) {
+            try await followRoster()
         }
     }
 }

@@ -247,21 +247,10 @@ actor SharedVaultMember {
     /// - Parameter clock: seconds since 1970.
     /// - Throws: what the connection throws.
     func leave(at clock: UInt64) async throws {
-        for attempt in 1...3 {
-            if isRemoved { return }
-            let session = try requireSession()
-            let roster = try await followRoster()
-            guard roster.members.contains(where: { $0.role.administers && $0.id != device }) else {
-                return try await session.hub.removeHousehold()
-            }
-            let entry = roster.revoking(device, by: session.secrets.signingKey, at: clock)
-            do {
-                return try await session.hub.append(
-                    RosterAppendRequest(
-                        number: roster.head.number + 1, entry: Data(entry), change: .revoke(device: HubID(device))))
-            } catch let error as HubError where error.code == .conflict && attempt < 3 {
-                continue
-            }
+        if isRemoved { return }
+        let session = try requireSession()
+        try await leaveHousehold(at: session.hub, by: session.secrets.signingKey, clock: clock) {
+            try await followRoster()
         }
     }
 }
