@@ -2,6 +2,7 @@
 import { consumeEntryLink, forgetEntryLink, markUsed } from "../features/pairing/entry-link.js";
 import { invitation, keepInvitation } from "../features/vaults/invitation.js";
 import { appIdentity, endPanic, pageTitle, resetIdentity } from "../ui/app-identity.js";
+import { addStylesheets, pairedStylesheets } from "../ui/stylesheets.js";
 import { showStartFailure } from "./start-failure.js";
 
 const vaultAddress = "settings/vaults?invited";
@@ -72,8 +73,7 @@ export class AppSession {
             // In the same task if it was loaded before: in a panic nothing else is painted.
             else if (this.#paired) this.#drawPaired(this.#paired, state, signal);
             else {
-                const paired = await import("./paired.js");
-                await paired.addStyles();
+                const [paired] = await Promise.all([import("./paired.js"), addStylesheets(pairedStylesheets)]);
                 this.#paired = paired;
                 if (!signal.aborted) this.#drawPaired(this.#paired, state, signal);
             }

@@ -5,7 +5,6 @@ import { AutoLock } from "../features/lock-screen/auto-lock.js";
 import { IdleLock } from "../features/lock-screen/idle-lock.js";
 import { PanicWatch } from "../features/panic/panic-watch.js";
 import { keepFocus } from "../ui/keep-focus.js";
-import { addStylesheets, pairedStylesheets } from "../ui/stylesheets.js";
 import { toast } from "../ui/toast.js";
 import { Frame } from "./frame.js";
 import { followNotifications } from "./notifications.js";
@@ -13,9 +12,6 @@ import { routes, untabbedRoutes } from "./routes.js";
 
 export { disguisedLockScreen } from "../features/disguise/disguised-lock-screen.js";
 export { chooseFirstPIN, lockScreen } from "../features/lock-screen/lock-screen.js";
-
-/** Resolves when its stylesheets are loaded; nothing of it is drawn before. Throws TypeError. */
-export const addStyles = () => addStylesheets(pairedStylesheets);
 
 /**
  * Starts what locks, disguises and reports, before the first unlocking.
