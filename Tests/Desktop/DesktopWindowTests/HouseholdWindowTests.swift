@@ -9,17 +9,12 @@ import Testing
 /// Hub and household in the window, with a real hub and a second computer.
 @Suite(.windowSession) struct HouseholdWindowTests {
     private let directory: TemporaryDirectory
-    private let hub: ChildProcess
-    private let url: String
+    private let hub: WindowHub
+    private var url: String { "http://\(hub.address)" }
 
     init() async throws {
         directory = try TemporaryDirectory()
-        let hub = try ChildProcess(
-            BuiltProducts.path("applocker-hub"), ["--state", directory.path("hub"), "--listen", "127.0.0.1:0"])
-        self.hub = hub
-        await eventually("the hub listens: \(hub.errorOutput)") { hub.output.contains("listening on") }
-        let line = hub.output.split(separator: "\n").first { $0.hasPrefix("listening on ") }
-        url = "http://\(try #require(line).dropFirst("listening on ".count))"
+        hub = try await WindowHub(state: directory.path("hub"))
     }
 
     /// A computer without a window, which has a passcode.
@@ -168,14 +163,9 @@ import Testing
                 "-out", certificate,
             ])
         #expect(made.exit == .code(0), "\(made.errorOutput)")
-        let hub = try ChildProcess(
-            BuiltProducts.path("applocker-hub"),
-            [
-                "--state", directory.path("own"), "--listen", "127.0.0.1:0", "--certificate", certificate,
-                "--key", key,
-            ])
-        await eventually("the hub listens: \(hub.errorOutput)") { hub.output.contains("listening on") }
-        let port = try #require(hub.output.split(separator: "\n").first?.split(separator: ":").last)
+        let hub = try await WindowHub(
+            state: directory.path("own"), ["--certificate", certificate, "--key", key])
+        let port = try #require(hub.address.split(separator: ":").last)
 
         let session = try await WindowSession(on: screen)
         try await session.startWindow()

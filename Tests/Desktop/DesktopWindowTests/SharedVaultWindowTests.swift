@@ -13,17 +13,13 @@ import Testing
 /// Everline of a shared vault in the window, with a real hub and a phone that founded the vault.
 @Suite(.windowSession) struct SharedVaultWindowTests {
     private let directory: TemporaryDirectory
-    private let hub: ChildProcess
+    private let hub: WindowHub
     private let phone: Companion
 
     init() async throws {
         directory = try TemporaryDirectory()
-        let hub = try ChildProcess(
-            BuiltProducts.path("applocker-hub"), ["--state", directory.path("hub"), "--listen", "127.0.0.1:0"])
-        self.hub = hub
-        await eventually("the hub listens: \(hub.errorOutput)") { hub.output.contains("listening on") }
-        let line = hub.output.split(separator: "\n").first { $0.hasPrefix("listening on ") }
-        let url = "http://\(try #require(line).dropFirst("listening on ".count))"
+        hub = try await WindowHub(state: directory.path("hub"))
+        let url = "http://\(hub.address)"
         phone = try await Companion.found(
             at: .init(url: url), role: .computer, name: "Anna's phone", directory: directory.path("phone")
         ) { settings, token in
