@@ -102,7 +102,7 @@ public struct Daemon: Sendable {
         let contents = ContentService(records: ports.records, blobs: ports.blobs) {
             _ = try await vault.keys(for: $0)
         } fetch: {
-            try await sync.fetch($0)
+            try await sync.engine.fetch($0)
         }
         let moments = MomentService(records: ports.records, blobs: ports.blobs, time: ports.time) {
             try await vault.keys(for: $0)

@@ -32,6 +32,20 @@ extension Roster {
         return served.count > 1
     }
 
+    /// The same; a hub with an older list, as after a restored backup, receives the later entries first.
+    /// - Parameter restored: called with their number, before the list is read again.
+    /// - Throws: as `follow`.
+    public mutating func followRestoring(
+        isolation: isolated (any Actor)? = #isolation, _ hub: any HubConnection, restored: (Int) async -> Void
+    ) async throws -> Bool {
+        do {
+            return try await follow(hub)
+        } catch let error as RosterViolation where error == .older {
+            await restored(try await restore(at: hub))
+            return try await follow(hub)
+        }
+    }
+
     /// Sends the hub the entries that its list lost; a device that they revoke loses its access again. For computers.
     /// - Returns: how many entries were sent.
     /// - Throws: `RosterViolation` where the hub's list is not the beginning of this one, and what the connection throws.

@@ -112,6 +112,8 @@ extension ControlError {
                 case .diskFull, .failed: .failed
                 }
             self.init(code, error.sentence)
+        case let error as IncompleteContent:
+            self.init(.noSuchItem, error.description)
         case is RevisionConflict:
             self.init(.busy, "The item was changed at the same time. Try again.")
         default: return nil

@@ -99,6 +99,15 @@ public struct HouseholdPorts: Sendable {
         self.embeddedHub = embeddedHub
     }
 
+    /// A connection; where none can be made, one whose requests throw why.
+    func connection(_ settings: HubSettings, _ token: SecretBytes?) -> any HubConnection {
+        do {
+            return try connect(settings, token)
+        } catch {
+            return UnusableHub(error: ControlError(hub: error))
+        }
+    }
+
     /// The hub of `applocker up` has another address after each start.
     func withTodaysAddress(_ settings: HubSettings) -> HubSettings {
         var settings = settings

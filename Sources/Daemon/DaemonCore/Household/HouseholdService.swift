@@ -102,13 +102,8 @@ public actor HouseholdService {
             try await store.document(HouseholdDocuments.alertSent)
             .flatMap { Double(String(decoding: $0, as: UTF8.self)) }
         revocation = try await store.decoded(StoredRevocation.self, HouseholdDocuments.revocation)
-        let hub: any HubConnection
-        do {
-            hub = try ports.connect(settings, secrets.token)
-        } catch {
-            // A missing certificate file must not prevent the daemon from locking apps.
-            hub = UnusableHub(error: ControlError(hub: error))
-        }
+        // A missing certificate file must not prevent the daemon from locking apps.
+        let hub = ports.connection(settings, secrets.token)
         session = Session(settings: settings, secrets: secrets, roster: roster, hub: hub)
     }
 
@@ -213,11 +208,7 @@ public actor HouseholdService {
     func followRoster() async throws -> Roster {
         let session = try requireSession()
         var roster = session.roster
-        let hasGrown: Bool
-        do {
-            hasGrown = try await roster.follow(session.hub)
-        } catch let error as RosterViolation where error == .older {
-            let count = try await roster.restore(at: session.hub)
+        let hasGrown = try await roster.followRestoring(session.hub) { count in
             await log.enqueue(
                 .hubMisbehaved,
                 count == 1
@@ -225,7 +216,6 @@ public actor HouseholdService {
                         + "1 entry was sent again."
                     : "The hub has an older list of devices than before, as after a restored backup. "
                         + "\(count) entries were sent again.")
-            hasGrown = try await roster.follow(session.hub)
         }
         if hasGrown {
             try await store.save(Self.stored(roster), as: HouseholdDocuments.roster)

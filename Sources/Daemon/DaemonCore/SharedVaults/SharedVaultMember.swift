@@ -130,13 +130,7 @@ actor SharedVaultMember {
     func followRoster() async throws -> Roster {
         let session = try requireSession()
         var roster = session.roster
-        let hasGrown: Bool
-        do {
-            hasGrown = try await roster.follow(session.hub)
-        } catch let error as RosterViolation where error == .older {
-            _ = try await roster.restore(at: session.hub)
-            hasGrown = try await roster.follow(session.hub)
-        }
+        let hasGrown = try await roster.followRestoring(session.hub) { _ in }
         if hasGrown {
             try await store.save(HouseholdService.stored(roster), as: HouseholdDocuments.roster)
             // Another task may have read further.

@@ -46,10 +46,12 @@ extension SharedVaultService {
         }
     }
 
-    private func briefReport(_ entry: SharedVaultEntry, problem: String) -> SharedVaultReport {
+    /// What the list says, without the vault.
+    func briefReport(_ entry: SharedVaultEntry, problem: String?) -> SharedVaultReport {
         SharedVaultReport(
-            id: entry.household.description, name: entry.stored.name, hub: entry.stored.settings.url,
-            state: SharedVaultReport.State(entry.stored.state), vault: entry.vault.description, problem: problem)
+            id: entry.household.description, name: entry.stored.name,
+            hub: household.ports.withTodaysAddress(entry.stored.settings).url, state: entry.stored.state,
+            vault: entry.vault.description, problem: problem)
     }
 
     /// - Throws: as `entry`; `ControlError` with `hub` where this computer was refused, which ends its request to join.
@@ -83,7 +85,7 @@ extension SharedVaultService {
                 state: .waiting),
             secrets: secrets)
         do {
-            try await connect(entry).join(
+            try await connection(entry).join(
                 HubID(invitation.id),
                 secrets.joinRequest(to: invitation, as: .computer, name: HouseholdService.shortened(deviceName)))
         } catch {
@@ -117,7 +119,7 @@ extension SharedVaultService {
                     .badRequest, "The code needs the address of the vault's hub; name it with --hub.")
             }
             let settings = await settings(for: url, request)
-            let hub = try household.ports.connect(household.ports.withTodaysAddress(settings), nil)
+            let hub = household.ports.connection(household.ports.withTodaysAddress(settings), nil)
             let details = try await hub.details(ofInvitation: HubID(code.id), proof: Data(code.proof))
             let (invitation, isOfVault) = try Invitation.opening(details: [UInt8](details), with: code)
             guard isOfVault else {
@@ -195,7 +197,7 @@ extension SharedVaultService {
                 var received = IncomingChange()
                 received.householdRecords = [keys.record]
                 try await replica.store.ingest(received)
-                try await change(now, with: own) { $0.state = .member }
+                try await change(now.device, with: own) { $0.state = .member }
                 asked[now.device] = nil
                 await log.append(.hubConnected, "This computer joined a shared vault at \(now.stored.settings.url).")
                 var member = now
@@ -207,7 +209,7 @@ extension SharedVaultService {
 
     private func progress(of entry: SharedVaultEntry) async -> Progress {
         do {
-            let hub = try connect(entry)
+            let hub = connection(entry)
             guard try await hub.ownDevice().state == .active else {
                 let first = asked[entry.device] ?? time.elapsed()
                 asked[entry.device] = first

@@ -59,8 +59,8 @@ public actor SharedVaultService {
         self.changes = changes
     }
 
-    func connect(_ entry: SharedVaultEntry) throws -> any HubConnection {
-        try household.ports.connect(
+    func connection(_ entry: SharedVaultEntry) -> any HubConnection {
+        household.ports.connection(
             household.ports.withTodaysAddress(entry.stored.settings), entry.secrets.token)
     }
 
@@ -85,11 +85,10 @@ public actor SharedVaultService {
         }
     }
 
-    /// Changes one entry, unless it was removed meanwhile.
-    func change(_ entry: SharedVaultEntry, with own: VaultKeys, _ body: (inout StoredSharedVault) -> Void) async throws
-    {
+    /// Changes the entry of this computer's id in the vault, unless it was removed meanwhile.
+    func change(_ device: ItemID, with own: VaultKeys, _ body: (inout StoredSharedVault) -> Void) async throws {
         try await change(with: own) { entries in
-            guard let index = entries.firstIndex(where: { $0.device == entry.device }) else { return }
+            guard let index = entries.firstIndex(where: { $0.device == device }) else { return }
             body(&entries[index].stored)
         }
     }
@@ -162,15 +161,9 @@ public actor SharedVaultService {
             if await shared.member.isOpen { return shared }
             // First: what fails below is tried again with the same replica.
             vaults[entry.device] = shared
-            let hub: any HubConnection
-            do {
-                hub = try connect(entry)
-            } catch {
-                hub = UnusableHub(error: ControlError(hub: error))
-            }
             let roster = try await roster(of: entry, shared.member.store)
             try await shared.member.open(
-                SyncSession(hub: hub, secrets: entry.secrets, roster: roster),
+                SyncSession(hub: connection(entry), secrets: entry.secrets, roster: roster),
                 owner: await household.session?.secrets.device, isRemoved: entry.stored.state == .removed)
             shared.waitsUntil = time.elapsed() + Self.patience
             vaults[entry.device] = shared
@@ -200,11 +193,7 @@ public actor SharedVaultService {
             _ = try await vault.keys(for: peer)
             _ = try await member.openKeys()
         } fetch: {
-            do {
-                try await engine.fetch($0)
-            } catch let error as IncompleteContent {
-                throw ControlError(.noSuchItem, error.description)
-            }
+            try await engine.fetch($0)
         }
         let moments = MomentService(records: store, blobs: blobs, time: time) { peer in
             _ = try await vault.keys(for: peer)
@@ -241,8 +230,8 @@ public actor SharedVaultService {
     private func awaitHub(_ vault: SharedVault) async {
         while time.elapsed() < vault.waitsUntil {
             let state = await vault.engine.state
-            let isRemoved = await vault.member.session == nil
-            if state.isConnected || state.problem != nil || isRemoved { return }
+            let isSynchronised = await vault.member.session != nil
+            if state.isConnected || state.problem != nil || !isSynchronised { return }
             do { try await time.sleep(until: time.elapsed() + .milliseconds(20)) } catch { return }
         }
     }
@@ -251,10 +240,7 @@ public actor SharedVaultService {
         guard let own = await vault.openKeys() else { return }
         // If the write fails, the next connection finds it removed again.
         try? await steps.perform {
-            try await change(with: own) { entries in
-                guard let index = entries.firstIndex(where: { $0.device == device }) else { return }
-                entries[index].stored.state = .removed
-            }
+            try await change(device, with: own) { $0.state = .removed }
         }
     }
 
@@ -301,10 +287,7 @@ public actor SharedVaultService {
         -> SharedVaultReport
     {
         let stored = entry.stored
-        var report = SharedVaultReport(
-            id: entry.household.description, name: await name(of: entry),
-            hub: household.ports.withTodaysAddress(stored.settings).url,
-            state: SharedVaultReport.State(stored.state), vault: entry.vault.description, problem: problem)
+        var report = briefReport(entry, problem: problem)
         guard stored.state != .waiting else {
             report.words = stored.words
             return report
@@ -320,19 +303,11 @@ public actor SharedVaultService {
         report.problem = report.state == .removed ? ControlError.removedFromSharedVault.message : state.problem
         if report.name != stored.name {
             // Shown while it is not known from the vault itself.
-            try? await steps.perform { try await change(entry, with: own) { [name = report.name] in $0.name = name } }
+            try? await steps.perform {
+                try await change(entry.device, with: own) { [name = report.name] in $0.name = name }
+            }
         }
         return report
-    }
-}
-
-extension SharedVaultReport.State {
-    init(_ state: StoredSharedVault.State) {
-        switch state {
-        case .waiting: self = .waiting
-        case .member: self = .member
-        case .removed: self = .removed
-        }
     }
 }
 

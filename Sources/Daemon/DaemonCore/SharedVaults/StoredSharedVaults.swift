@@ -18,8 +18,6 @@ struct SharedVaultEntry: Sendable {
 
 /// What is stored of it besides its keys.
 struct StoredSharedVault: Codable, Sendable {
-    enum State: String, Codable { case waiting, member, removed }
-
     var household: ItemID
     /// Of the folder with its records; random, so that the disk does not show whose vault it is.
     var replica: ItemID
@@ -27,7 +25,7 @@ struct StoredSharedVault: Codable, Sendable {
     /// The member that invited.
     var inviter: ItemID
     var words: [String]
-    var state: State
+    var state: SharedVaultReport.State
     /// What the members called it when that was last seen.
     var name = ""
 }

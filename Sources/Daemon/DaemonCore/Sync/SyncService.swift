@@ -54,16 +54,6 @@ final class SyncService: Sendable {
         return await engine.isConnected
     }
 
-    /// As `SyncEngine.fetch`.
-    /// - Throws: `ControlError` with `noSuchItem` where the hub does not have all of it.
-    func fetch(_ content: ItemID) async throws {
-        do {
-            try await engine.fetch(content)
-        } catch let error as IncompleteContent {
-            throw ControlError(.noSuchItem, error.description)
-        }
-    }
-
     func status() async throws -> HubStatus {
         let session = await household.session
         // Before the store is read: a record that is written meanwhile counts twice rather than not at all.
